@@ -159,47 +159,16 @@ static char *copy_path(supple_body *body, const char *path)
     return path ? sp_pool_copy(&body->pool, path, (int64_t)strlen(path) + 1, 1) : NULL;
 }
 
-static int choose_rank(supple_body *body, int64_t wanted, int64_t available, const char *path)
-{
-    body->r = wanted ? wanted : available;
-    if (body->r > available)
-        return sp_source_fail(&body->source, SP_USAGE, path, "r is %lld, and it has %lld coordinates",
-                              (long long)body->r, (long long)available);
-    if (body->r > body->basis.columns.count)
-        return sp_source_fail(&body->source, SP_INPUT, body->basis.path,
-                              "it has %lld columns, the model %lld coordinates", (long long)body->basis.columns.count,
-                              (long long)body->r);
-    return SP_OK;
-}
-
 static int read_files(supple_body *body, int64_t r)
 {
-    static const char *const modes[] = {"modes", NULL}, *const any[] = {"basis", "modes", "snapshots", NULL};
     sp_source *source = &body->source;
-    int64_t available;
     int status;
 
     SP_TRY(sp_input_mesh(source, body->paths[0], NULL, &body->mesh));
-    SP_TRY(sp_input_columns(source, body->paths[1], "basis", body->kind == SP_MODEL_MODAL ? modes : any, &body->mesh,
-                            &body->basis));
-    sp_input_fix_rows(source, &body->mesh.mesh, &body->basis);
-
-    available = body->basis.columns.count;
-    if (body->kind == SP_MODEL_POLYNOMIALS) {
-        SP_TRY(sp_input_polynomials(source, body->paths[2], "poly", &body->mesh, &body->basis, &body->polynomials));
-        available = body->polynomials.r;
-    } else if (body->kind == SP_MODEL_CUBATURE) {
-        SP_TRY(sp_input_cubature(source, body->paths[3], "cub", &body->mesh, &body->basis, &body->cubature));
-        available = body->cubature.r;
-    } else if (!body->basis.columns.eigenvalue)
-        return sp_source_fail(
-            source, SP_INPUT, body->basis.path,
-            "it is not a file of modes, which mode superposition needs; give polynomials or a cubature");
-
-    SP_TRY(choose_rank(body, r, available,
-                       body->paths[body->kind == SP_MODEL_POLYNOMIALS ? 2
-                                   : body->kind == SP_MODEL_CUBATURE  ? 3
-                                                                      : 1]));
+    SP_TRY(sp_input_basis(source, body->kind, body->paths[1], "basis", &body->mesh, &body->basis));
+    SP_TRY(sp_input_force(source, body->kind, body->paths[body->kind == SP_MODEL_CUBATURE ? 3 : 2],
+                          body->kind == SP_MODEL_CUBATURE ? "cub" : "poly", r, &body->mesh, &body->basis,
+                          &body->polynomials, &body->cubature, &body->r));
 done:
     return status;
 }

@@ -194,6 +194,53 @@ done:
     return status;
 }
 
+int sp_input_basis(sp_source *source, enum sp_model_kind kind, const char *path, const char *key,
+                   const sp_mesh_input *mesh, sp_columns_input *basis)
+{
+    static const char *const modes[] = {"modes", NULL}, *const any[] = {"basis", "modes", "snapshots", NULL};
+    const int status = sp_input_columns(source, path, key, kind == SP_MODEL_MODAL ? modes : any, mesh, basis);
+    if (status != SP_OK)
+        return status;
+    if (kind == SP_MODEL_MODAL && !basis->columns.eigenvalue)
+        return sp_source_fail(source, SP_INPUT, path,
+                              "it is not a file of modes: mode superposition needs their eigenvalues");
+    sp_input_fix_rows(source, &mesh->mesh, basis);
+    return SP_OK;
+}
+
+int sp_input_rank(sp_source *source, const char *path, int64_t available, int64_t wanted, const sp_columns_input *basis,
+                  int64_t *r)
+{
+    *r = wanted ? wanted : available;
+    if (*r > available)
+        return sp_source_fail(source, SP_USAGE, path, "%lld coordinates are wanted, it has %lld", (long long)*r,
+                              (long long)available);
+    if (*r > basis->columns.count)
+        return sp_source_fail(source, SP_INPUT, basis->path, "it has %lld columns, the model %lld coordinates",
+                              (long long)basis->columns.count, (long long)*r);
+    return SP_OK;
+}
+
+int sp_input_force(sp_source *source, enum sp_model_kind kind, const char *path, const char *key, int64_t wanted,
+                   const sp_mesh_input *mesh, const sp_columns_input *basis, sp_polynomials *polynomials,
+                   sp_cubature *cubature, int64_t *r)
+{
+    int status = SP_OK;
+    int64_t available = basis->columns.count;
+
+    if (kind == SP_MODEL_POLYNOMIALS) {
+        SP_TRY(sp_input_polynomials(source, path, key, mesh, basis, polynomials));
+        available = polynomials->r;
+    } else if (kind == SP_MODEL_CUBATURE) {
+        SP_TRY(sp_input_cubature(source, path, key, mesh, basis, cubature));
+        available = cubature->r;
+    } else
+        path = basis->path;
+    status = sp_input_rank(source, path, available, wanted, basis, r);
+done:
+    return status;
+}
+
 bool sp_input_damping(const sp_mesh *mesh, double damping[2])
 {
     const sp_material *m = mesh->materials;

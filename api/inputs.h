@@ -9,6 +9,7 @@
 #include "cubature/cubature.h"
 #include "formats/columns.h"
 #include "mesh/mesh.h"
+#include "model/model.h"
 #include "reduced/certificate.h"
 #include "reduced/polynomial.h"
 
@@ -53,6 +54,22 @@ int sp_input_certificate(sp_source *source, const char *path, const char *key, c
                          const sp_columns_input *basis, sp_certificate *certificate) SP_MUST_USE;
 int sp_input_cubature(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,
                       const sp_columns_input *basis, sp_cubature *cubature) SP_MUST_USE;
+
+/* The basis of a reduced-order model, whose rows of fixed degrees of freedom are set to 0 (sp_input_fix_rows): modes
+ * for mode superposition, else modes, a basis or snapshots. */
+int sp_input_basis(sp_source *source, enum sp_model_kind kind, const char *path, const char *key,
+                   const sp_mesh_input *mesh, sp_columns_input *basis) SP_MUST_USE;
+
+/* r coordinates of those that a file has: `wanted`, 0 for all. SP_USAGE if it has fewer; SP_INPUT if the basis has
+ * fewer columns than r. */
+int sp_input_rank(sp_source *source, const char *path, int64_t available, int64_t wanted, const sp_columns_input *basis,
+                  int64_t *r) SP_MUST_USE;
+
+/* Polynomials or a cubature, whichever the kind needs, with *r of their coordinates, as sp_input_rank has them; of the
+ * basis for other kinds, which have no such file. */
+int sp_input_force(sp_source *source, enum sp_model_kind kind, const char *path, const char *key, int64_t wanted,
+                   const sp_mesh_input *mesh, const sp_columns_input *basis, sp_polynomials *polynomials,
+                   sp_cubature *cubature, int64_t *r) SP_MUST_USE;
 
 /* Fails if two hashes that should name the same file differ; "" is unknown and accepted. `what` is "mesh" or
  * "basis". */

@@ -243,7 +243,7 @@ load common
     refused 2 '^simulate: --poly applies to --model reduced$' simulate mesh.npz --model galerkin --basis basis.npz --poly poly.npz -o out.npz
     refused 2 '^simulate: unknown option --lumping$' simulate mesh.npz --model galerkin --basis basis.npz --lumping lumped -o out.npz
     refused 2 '^simfull: unknown option --basis$' simfull mesh.npz --basis basis.npz -o out.npz
-    refused 2 '^simulate: basis.npz: --rank 7: the basis has 6 columns' "${reduced[@]}" -r 7 -o out.npz
+    refused 2 '^simulate: basis.npz: 7 coordinates are wanted, it has 6' "${reduced[@]}" -r 7 -o out.npz
     for word in '--dt 0' '--dt -1' '--dt nan' '--dt inf' '--steps 0' '--every 0' '--damping-mass -1' '--beta 2' '--gamma -1' '--tolerance 0' '--iterations 0' '--gravity 0,0' \
         '--gravity 0,0,inf' '--probe 999999' '--probe x' '--probe surface:8' '--probe 3,,4' '--record nothing'; do
         # shellcheck disable=SC2086

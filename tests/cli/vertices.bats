@@ -687,7 +687,7 @@ every_model() {
 	--poly applies to --model reduced$|simulate --model modal --basis grip-modes.npz --poly poly.npz
 	--young does not apply to --model modal$|simulate --model modal --basis grip-modes.npz --young 3e6
 	unknown option --lumping$|simulate --model modal --basis grip-modes.npz --lumping lumped
-	grip-modes.npz: --rank 5: the basis has 4 columns$|simulate --model modal --basis grip-modes.npz --rank 5
+	grip-modes.npz: 5 coordinates are wanted, it has 4$|simulate --model modal --basis grip-modes.npz --rank 5
 	END
     [ $n = 88 ] || fault "$n lines"
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,spring,20,0,0,0,5\n' > spring.csv

@@ -64,7 +64,7 @@ static void wrong_files(void)
     REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "not both");
     files = polynomials;
     files.r = 1000;
-    REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "poly.npz: r is 1000");
+    REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "poly.npz: 1000 coordinates are wanted");
     files.r = -1;
     REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "r is -1");
     files = polynomials;
@@ -672,7 +672,7 @@ static void huge_numbers(void)
     supple_body *body = NULL;
     int64_t vertex = -1;
     files.r = INT64_MAX;
-    REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "r is 9223372036854775807");
+    REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "9223372036854775807 coordinates are wanted");
     body = started(&polynomials);
     supple_body *plain = started(&polynomials);
     steps(plain, 1);

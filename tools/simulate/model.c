@@ -31,31 +31,21 @@ static void check_about(const simulation *s)
 
 static void read_basis(simulation *s)
 {
-    static const char *const any[] = {"basis", "modes", "snapshots", NULL}, *const modes[] = {"modes", NULL};
-    const char *const *kinds = s->choice->model == SP_MODEL_MODAL ? modes : any;
+    const simulate_choice *c = s->choice;
+    const bool modal = c->model == SP_MODEL_MODAL;
 
-    if (!s->choice->basis)
-        tool_hint(s->choice->model == SP_MODEL_MODAL ? "modes makes them"
-                                                     : "modes and masspca make it; simfull needs none");
-    if (!s->choice->basis)
+    if (!c->basis) {
+        tool_hint(modal ? "modes makes them" : "modes and masspca make it; simfull needs none");
         tool_fail(SP_USAGE, NULL,
-                  s->choice->model == SP_MODEL_MODAL ? "a modal model needs the modes as --basis"
-                                                     : "a model in a basis needs --basis");
-
-    if (!s->shared) {
-        tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
-        tool_hold_rows(&s->mesh.mesh, &s->basis);
+                  modal ? "a modal model needs the modes as --basis" : "a model in a basis needs --basis");
     }
 
-    if (s->choice->model == SP_MODEL_MODAL && !s->basis.columns.eigenvalue)
-        tool_fail(SP_INPUT, s->choice->basis, "it is not a file of modes: a modal model needs their eigenvalues");
-    if (s->basis.columns.about[0] && s->choice->model == SP_MODEL_MODAL)
+    if (!s->shared)
+        tool_check_source(
+            sp_input_basis(tool_source(), (enum sp_model_kind)c->model, c->basis, "basis", &s->mesh, &s->basis));
+    if (modal && s->basis.columns.about[0])
         check_about(s);
-
-    s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
-    if (s->choice->r > s->basis.columns.count)
-        tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r,
-                  (long long)s->basis.columns.count);
+    tool_check_source(sp_input_rank(tool_source(), c->basis, s->basis.columns.count, c->r, &s->basis, &s->r));
 }
 
 /* No file of a model was named: says which one, by the laws of the mesh. */
@@ -72,38 +62,27 @@ static noreturn void refuse_without_model(const simulation *s)
     tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --cub, or --model galerkin)");
 }
 
-static void read_polynomials(simulation *s)
+/* Polynomials or a cubature. Others may use the polynomials of a simulation whose own model is full-order. */
+static void read_force(simulation *s)
 {
-    if (!s->choice->polynomials)
+    const simulate_choice *c = s->choice;
+    const bool cubature = c->model == SP_MODEL_CUBATURE;
+    const char *path = cubature ? c->cubature : c->polynomials;
+
+    if (!path && !cubature)
         refuse_without_model(s);
-    if (!s->shared)
-        tool_check_source(
-            sp_input_polynomials(tool_source(), s->choice->polynomials, "poly", &s->mesh, &s->basis, &s->polynomials));
-
-    s->r = s->choice->r ? s->choice->r : s->polynomials.r;
-    if (s->r > s->polynomials.r)
-        tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates",
-                  (long long)s->r, (long long)s->polynomials.r);
-    if (s->r > s->basis.columns.count)
-        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the polynomials %lld coordinates",
-                  (long long)s->basis.columns.count, (long long)s->r);
-}
-
-static void read_cubature(simulation *s)
-{
-    if (!s->choice->cubature)
+    if (!path) {
         tool_hint("cubature makes it of the mesh and the basis");
-    if (!s->choice->cubature)
         tool_fail(SP_USAGE, NULL, "--model cubature needs --cub");
-    tool_check_source(sp_input_cubature(tool_source(), s->choice->cubature, "cub", &s->mesh, &s->basis, &s->cubature));
+    }
 
-    s->r = s->choice->r ? s->choice->r : s->cubature.r;
-    if (s->r > s->cubature.r)
-        tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r,
-                  (long long)s->cubature.r);
-    if (s->r > s->basis.columns.count)
-        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the cubature %lld coordinates",
-                  (long long)s->basis.columns.count, (long long)s->r);
+    if (s->shared && !cubature) {
+        tool_check_source(sp_input_rank(tool_source(), path, s->polynomials.r, c->r, &s->basis, &s->r));
+        return;
+    }
+    tool_check_source(sp_input_force(tool_source(), cubature ? SP_MODEL_CUBATURE : SP_MODEL_POLYNOMIALS, path,
+                                     cubature ? "cub" : "poly", c->r, &s->mesh, &s->basis, &s->polynomials,
+                                     &s->cubature, &s->r));
 }
 
 /* --viscosity for every region, in the order of the options. */
@@ -202,10 +181,8 @@ void simulation_read(simulation *s)
     check_energy_step(s);
     if (s->choice->basis || simulate_in_basis(s->choice))
         read_basis(s);
-    if (s->choice->polynomials || s->choice->model == SP_MODEL_POLYNOMIALS)
-        read_polynomials(s);
-    if (s->choice->model == SP_MODEL_CUBATURE)
-        read_cubature(s);
+    if (s->choice->polynomials || s->choice->model == SP_MODEL_POLYNOMIALS || s->choice->model == SP_MODEL_CUBATURE)
+        read_force(s);
 
     if (s->shared)
         return;
@@ -312,49 +289,22 @@ void simulation_make(simulation *s)
         vertices_begin(s);
 }
 
-double simulation_gravity_share(const simulation *s, double time)
+sp_run_body simulation_body(const simulation *s, sp_integrator *integrator)
 {
-    return s->choice->integrator == SP_STATIC && time == 0 ? 0 : 1;
-}
-
-void simulation_accelerate(simulation *s, const sp_integrator *integrator, double *acceleration)
-{
-    const sp_load_set *set = &s->model.loads;
-    const sp_system *system = &s->model.system;
-    const double time = sp_integrator_time(integrator);
-
-    if (!s->reduced_force)
-        s->reduced_force = tool_allocate(&s->pool, 2 * s->r, sizeof *s->reduced_force);
-    double *force = s->reduced_force, *part = force + s->r;
-    memset(acceleration, 0, (size_t)s->r * sizeof *acceleration);
-    if (s->choice->integrator == SP_STATIC)
-        return;
-
-    /* M (q̈ + αq̇) = F − f(q) − β K(q) q̇ */
-    system->force(system->self, sp_integrator_q(integrator), part);
-    for (int64_t i = 0; i < s->r; i++)
-        force[i] = simulation_gravity_share(s, time) * set->gravity[i] - part[i];
-    for (int64_t l = 0; l < set->force_count; l++)
-        for (int64_t i = 0; i < s->r; i++)
-            force[i] += simulation_load_share(s, set->loads[l], time) * set->columns[l * s->r + i];
-
-    if (s->damping_stiffness > 0) {
-        system->tangent_times(system->self, sp_integrator_q(integrator), sp_integrator_v(integrator), part);
-        for (int64_t i = 0; i < s->r; i++)
-            force[i] -= s->damping_stiffness * part[i];
-    }
-
-    tool_check(system->mass_solve(system->self, force, acceleration), s->mesh.path);
-}
-
-double simulation_load_share(const simulation *s, const sp_load *load, double time)
-{
-    const double late = 1e-9 * s->choice->step; /* rounding of k h */
-    if (s->choice->integrator == SP_STATIC)
-        return sp_load_static_share(load, time, s->choice->step);
-    return load->start < time + late && time < load->end - late
-               ? sp_course_at(&load->course, load->end - load->start, time - load->start)
-               : 0;
+    sp_run_body body = {.context = s->context,
+                        .mesh = &s->mesh.mesh,
+                        .space = s->body,
+                        .model = &s->model,
+                        .load_count = s->load_count,
+                        .loads = s->loads,
+                        .damping_mass = s->damping_mass,
+                        .damping_stiffness = s->damping_stiffness,
+                        .viscosity = s->viscosity,
+                        .statics = s->choice->integrator == SP_STATIC,
+                        .step = s->choice->step,
+                        .integrator = integrator};
+    memcpy(body.gravity, s->choice->gravity, sizeof body.gravity);
+    return body;
 }
 
 sp_integrator_parameters simulation_parameters(const simulation *s)

@@ -1,34 +1,33 @@
-/* --reactions and --record-reactions: the reaction forces and moments of the fixed vertices in every recorded frame. */
+/* --reactions and --record-reactions: the reaction forces and moments of the fixed vertices in every recorded frame
+ * (run/reactions.h). All functions end the process on failure; without the options they do nothing. */
 #ifndef TOOLS_SIMULATE_REACTIONS_H
 #define TOOLS_SIMULATE_REACTIONS_H
 
-#include "integrate/integrate.h"
-#include "tools/common/tool.h"
-
-struct simulation;
+#include "run/reactions.h"
+#include "tools/simulate/simulation.h"
 
 /* One option for each, in a table that simulate and simfull share; its base is a simulate_choice. */
 enum { SIMULATE_REACTION_COUNT = 2 };
 extern const tool_option simulate_reaction_options[SIMULATE_REACTION_COUNT];
 
-/* Finds the groups: "fixed", all fixed vertices, and every set of vertices or faces that has fixed vertices. With
- * --record-reactions they are added to what is recorded. Does nothing without the options. */
-void reactions_begin(struct simulation *s);
+typedef struct simulate_reactions {
+    sp_reactions *reactions;
+    tool_output *output; /* NULL: no file of its own */
+    FILE *text;
+    char *bytes;
+    size_t length;
+} simulate_reactions;
 
-/* The force [N] and the moment about the origin [N m] of each group [groups, 6] for the state of the integrator:
- *
- *     R = M a + (α M + β K) v + f(u) − f_ext  at the fixed components,
- *
- * with the forces f of all elements of the mesh. For a model in a basis, u = U q, the linear static
- * reactions to the forces that the basis leaves out of balance are added. Adds a line to the file of --reactions: the
- * time, and these numbers. The integrator must have accelerations or be static. NULL without the options. */
-const double *reactions_record(struct simulation *s, const sp_integrator *integrator);
+/* Finds the groups; with --record-reactions they are added to what is recorded. NULL without the options. */
+simulate_reactions *reactions_begin(simulation *s, const sp_run_body *body);
 
-/* Saves or loads what reactions_write states of earlier frames. Does nothing without the options. */
-void reactions_visit(struct simulation *s, sp_state *state);
+/* Adds a line to the file of --reactions: the time, and the force and moment of each group in the last frame. */
+void reactions_write_line(simulate_reactions *r, double time);
 
 /* Writes the file. Adds to the result the sum of the forces that a basis left out of balance, relative to the largest
  * reaction. */
-void reactions_write(struct simulation *s, json_t *result);
+void reactions_write(simulate_reactions *r, json_t *result);
+
+void reactions_free(simulate_reactions *r);
 
 #endif

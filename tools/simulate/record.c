@@ -1,8 +1,8 @@
 #include "model/models.h"
+#include "run/certificate_watch.h"
 #include "tools/common/places.h"
+#include "tools/simulate/correct.h"
 #include "tools/simulate/frame.h"
-#include "tools/simulate/reactions.h"
-#include "tools/simulate/simulation.h"
 #include "tools/simulate/warp.h"
 
 #include <math.h>
@@ -47,7 +47,6 @@ void simulation_choose_record(simulation *s)
                                                     s->choice->probes, &s->pool, &s->shape.vertex);
 
     list_points(s);
-    reactions_begin(s);
     s->u = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
     s->udot = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
 }
@@ -56,16 +55,6 @@ void simulation_choose_record(simulation *s)
 static void fill_points(simulation *s, const double *q, const double *prescribed, double *to)
 {
     sp_model_at_vertices(&s->model, q, prescribed, s->shape.point_count, s->point, to);
-}
-
-void simulation_estimate(simulation *s, const sp_integrator *integrator)
-{
-    double error[SP_NORMS];
-    if (!s->shape.estimates)
-        return;
-    sp_reduced_system_estimate(&s->model.system, sp_integrator_q(integrator), error);
-    for (int norm = 0; norm < SP_NORMS; norm++)
-        s->estimate[norm] = fmax(s->estimate[norm], error[norm]);
 }
 
 /* The values of a frame, all of them in memory of the simulation or the integrator. */
@@ -104,16 +93,16 @@ void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp
 }
 
 /* The displacements of recorded vertices, corrected if they are to be. */
-static void fill_displacements(simulation *s, const sp_integrator *integrator)
+static void fill_displacements(simulation *s, const sp_integrator *integrator, sp_static_correction *correction)
 {
-    if (!s->correction) {
+    if (!correction) {
         fill_points(s, sp_integrator_q(integrator), sp_integrator_prescribed(integrator), s->u);
         return;
     }
 
     /* The correction needs the displacements of all vertices, of which only the recorded ones stay. */
     sp_model_at_vertices(&s->model, sp_integrator_q(integrator), NULL, s->mesh.mesh.vertex_count, NULL, s->u);
-    correct_displacements(s, integrator, s->u);
+    correct_displacements(s, correction, s->u);
 
     if (!s->point)
         return;
@@ -126,7 +115,7 @@ static void fill_displacements(simulation *s, const sp_integrator *integrator)
 }
 
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory,
-                       double energy[SP_WORK_COUNT], sp_state *kept)
+                       const simulation_seen *seen, sp_state *kept)
 {
     double pose[7], twist[6];
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot, .pose = pose, .twist = twist};
@@ -135,19 +124,17 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     if (s->warp)
         warp_points(s, sp_integrator_q(integrator), sp_integrator_v(integrator));
     else {
-        fill_displacements(s, integrator);
+        fill_displacements(s, integrator, seen->correction);
         fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
     }
 
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
-    frame.reaction = reactions_record(s, integrator);
-
-    sp_integrator_energies(integrator, energy);
-    memcpy(frame.energy, energy, sizeof frame.energy);
-    memcpy(frame.estimate, s->estimate, sizeof frame.estimate);
-    memset(s->estimate, 0, sizeof s->estimate);
-    certify(s, integrator, &s->certified, frame.residual);
+    frame.reaction = seen->reaction;
+    memcpy(frame.energy, seen->energy, sizeof frame.energy);
+    memcpy(frame.estimate, seen->estimate, sizeof frame.estimate);
+    if (seen->residual)
+        memcpy(frame.residual, seen->residual, sizeof frame.residual);
 
     if (kept)
         visit_frame(&s->shape, &frame, kept);

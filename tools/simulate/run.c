@@ -1,9 +1,11 @@
 #include "tools/simulate/run.h"
 
-#include "assembly/elastic.h"
 #include "run/energy_watch.h"
+#include "run/model_watches.h"
 #include "run/run.h"
 #include "run/steps_watch.h"
+#include "tools/simulate/certify.h"
+#include "tools/simulate/correct.h"
 #include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
@@ -31,12 +33,16 @@ typedef struct run {
     sp_external_loads external_loads;
     int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
 
-    /* what observers have seen */
+    /* observers */
+    sp_run_body body;      /* of the present stage, as they see it */
     sp_energy_rules rules; /* of the present stage */
     sp_energy_watch energy;
-    double turn; /* rad: largest rotation of a bone in a step */
-    double estimate[SP_NORMS];
-    double ghost[2]; /* warp: largest ghost force and torque of recorded frames, N and N m */
+    sp_estimate_watch estimate;
+    sp_turn_watch turn;
+    sp_ghost_watch ghosts;
+    simulate_certificate *certificate; /* NULL: none, as the following */
+    sp_static_correction *correction;
+    simulate_reactions *reactions;
 
     /* the record */
     double *external; /* conjac: forces of the last step */
@@ -134,9 +140,8 @@ static void begin_stage(run *r, int64_t stage)
     frame_read(s);
     skin_read(s);
     simulation_make(s);
-    certify_begin(s);
-    correct_begin(s);
 
+    r->body = simulation_body(s, NULL);
     r->rules = simulation_energy_rules(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->external_loads = s->skin ? skin_loads(s) : frame_loads(s);
@@ -145,6 +150,7 @@ static void begin_stage(run *r, int64_t stage)
         tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, s->vertices.start,
                                      NULL, &r->integrator),
                    s->mesh.path);
+        r->body.integrator = r->integrator;
         return;
     }
 
@@ -155,6 +161,7 @@ static void begin_stage(run *r, int64_t stage)
                s->mesh.path);
     tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
     sp_integrator_free(before);
+    r->body.integrator = r->integrator;
 
     /* The counts of the stage that ends are added to those of the next. */
     simulation_choose_record(s);
@@ -233,82 +240,68 @@ static void visit_motion(void *data, sp_state *state)
 
 /* ---- observers ---- */
 
-/* Estimates of the error of a cubature: the largest since the last frame, and of all. */
-static int watch_estimates(void *data, int64_t number)
+/* J: the kinetic energy of the bones at the present time; 0 without any. */
+static double energy_of_bones(const run *r)
+{
+    const sp_skeleton *bones = r->stages[r->now].vertices.skeleton;
+    double kinetic = 0;
+    if (bones)
+        sp_skeleton_energies(bones, sp_integrator_time(r->integrator), &kinetic, NULL);
+    return kinetic;
+}
+
+static int watch_energy(void *data, int64_t number)
 {
     run *r = data;
-    simulation *s = &r->stages[r->now];
-    (void)number;
-    simulation_estimate(s, r->integrator);
-    for (int norm = 0; norm < SP_NORMS; norm++)
-        r->estimate[norm] = fmax(r->estimate[norm], s->estimate[norm]);
+    double energy[SP_WORK_COUNT];
+    sp_integrator_energies(r->integrator, energy);
+    if (number == 0)
+        sp_energy_watch_begin(&r->energy, energy);
+    else
+        sp_energy_watch_add(&r->energy, &r->rules, energy, energy_of_bones(r), sp_integrator_time(r->integrator));
     return SP_OK;
 }
 
-static void visit_estimates(void *data, sp_state *state)
+static void visit_energy(void *data, sp_state *state)
 {
     run *r = data;
-    SP_STATE_VALUE(state, r->stages[r->now].estimate);
-    SP_STATE_VALUE(state, r->estimate);
+    SP_STATE_VALUE(state, r->energy);
 }
 
-/* rad: a bone should turn by less in a step. A linear step moves the vertices of the bone along tangents of the
- * rotation by φ, which stretches the flesh around them by φ²/2. Measured with flesh of 0.01 to 100 kg/m3 and 10 kPa on
- * bones of 5 and 500 kg, and with vertices on a path instead of a bone: up to 0.2 the error in energy is that of this
- * strain, at 0.24 it is a thousand times as large. */
-static const double MOST_TURN = 0.2;
-
-static int watch_turn(void *data, int64_t number)
-{
-    run *r = data;
-    (void)number;
-    r->turn = fmax(r->turn, r->choice->step * sp_skeleton_spin(r->stages[r->now].vertices.skeleton));
-    return SP_OK;
-}
-
-static void visit_turn(void *data, sp_state *state)
-{
-    run *r = data;
-    SP_STATE_VALUE(state, r->turn);
-}
-
-static void judge_turn(void *data, sp_remarks *remarks)
+static void judge_energy(void *data, sp_remarks *remarks)
 {
     const run *r = data;
-    if (r->turn > MOST_TURN)
-        sp_remarks_add(
-            remarks,
-            "a bone turned %.2g rad in a step: beyond %g the one linear solve of a step loses light flesh on it; "
-            "take steps of %.2g s",
-            r->turn, MOST_TURN, r->choice->step * MOST_TURN / r->turn);
+    sp_energy_watch_judge(&r->energy, &r->rules, "--semi-implicit", remarks);
 }
 
-/* A frame of where the motion is, with its bones, saved for the checkpoint too. */
+/* A frame of where the motion is, with its bones and what the other observers have seen, saved for the checkpoint
+ * too. */
 static int record(void *data, int64_t number)
 {
     run *r = data;
     simulation *s = &r->stages[r->now];
     sp_skeleton *bones = s->vertices.skeleton;
     sp_state *kept = keep_recording(r->keep);
-    double energy[SP_WORK_COUNT];
+    const simulation_seen seen = {
+        .correction = r->correction,
+        .energy = r->energy.last,
+        .estimate = r->estimate.recent,
+        .residual = r->certificate ? r->certificate->watch.energy : NULL,
+        .reaction = r->reactions ? sp_reactions_sums(r->reactions->reactions) : NULL,
+    };
+    (void)number;
 
-    simulation_record(s, r->integrator, r->trajectory, energy, kept);
-    if (bones) {
-        const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
-        vertices_record_joints(s, sp_integrator_time(r->integrator), coordinates, rates);
-        if (kept) {
-            sp_state_reals(kept, (double *)coordinates, s->vertices.bones.bone_count);
-            sp_state_reals(kept, (double *)rates, s->vertices.bones.bone_count);
-        }
-    }
+    simulation_record(s, r->integrator, r->trajectory, &seen, kept);
+    memset(r->estimate.recent, 0, sizeof r->estimate.recent);
+    reactions_write_line(r->reactions, sp_integrator_time(r->integrator));
 
-    double kinetic = 0;
-    if (number == 0)
-        sp_energy_watch_begin(&r->energy, energy);
-    else {
-        if (bones)
-            sp_skeleton_energies(bones, sp_integrator_time(r->integrator), &kinetic, NULL);
-        sp_energy_watch_add(&r->energy, &r->rules, energy, kinetic, sp_integrator_time(r->integrator));
+    if (!bones)
+        return SP_OK;
+    const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
+    vertices_record_joints(s, sp_integrator_time(r->integrator), coordinates, rates);
+    if (kept) {
+        sp_state_reals(kept, (double *)coordinates, s->vertices.bones.bone_count);
+        sp_state_reals(kept, (double *)rates, s->vertices.bones.bone_count);
     }
     return SP_OK;
 }
@@ -333,70 +326,10 @@ static void record_again(void *data, sp_state *kept)
         vertices_record_joints(s, time, r->joints, r->joints + bones);
 }
 
-static void visit_record(void *data, sp_state *state)
-{
-    run *r = data;
-    simulation *s = &r->stages[r->now];
-    SP_STATE_VALUE(state, s->certified);
-    SP_STATE_VALUE(state, s->correction_energy);
-    reactions_visit(s, state);
-    SP_STATE_VALUE(state, r->energy);
-}
-
-static void judge_energy(void *data, sp_remarks *remarks)
-{
-    const run *r = data;
-    sp_energy_watch_judge(&r->energy, &r->rules, "--semi-implicit", remarks);
-}
-
-/* Forces that stiffness warping makes from nothing. */
-static int watch_ghosts(void *data, int64_t number)
-{
-    run *r = data;
-    if (number == 0)
-        return SP_OK;
-    const sp_system_report report = report_model(r, &r->stages[r->now], sp_integrator_q(r->integrator), NULL);
-    r->ghost[0] = fmax(r->ghost[0], report.ghost_force);
-    r->ghost[1] = fmax(r->ghost[1], report.ghost_torque);
-    return SP_OK;
-}
-
-static void visit_ghosts(void *data, sp_state *state)
-{
-    run *r = data;
-    SP_STATE_VALUE(state, r->ghost);
-}
-
 static void judge_steps(void *data, sp_remarks *remarks)
 {
     const run *r = data;
     sp_steps_judge(sp_integrator_reported(r->integrator), remarks);
-}
-
-/* Laws that are quadratic in the strain soften under large compression. */
-static void judge_softening(void *data, sp_remarks *remarks)
-{
-    const run *r = data;
-    const simulation *s = &r->stages[r->now];
-    sp_pool scratch = {0};
-    int64_t first;
-    if (s->choice->model != SP_MODEL_NONLINEAR)
-        return;
-
-    double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
-    sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
-                         s->mesh.mesh.vertex_count, NULL, u);
-
-    const int64_t count = sp_elastic_softened(s->body, u, &first);
-    if (count > 0)
-        sp_remarks_add(
-            remarks,
-            "at the end %lld elements (element %lld first) are compressed to less than 58 %% of their length or "
-            "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
-            "neo-hookean",
-            (long long)count, (long long)first, sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
-
-    sp_pool_free(&scratch);
 }
 
 /* The checkpoint, when all others have seen the step. */
@@ -414,19 +347,31 @@ static void visit_course(void *data, int64_t done, sp_state *state)
     sp_run_visit(&r->course, done, state);
 }
 
+/* Each observer sees a frame before those that follow, so that `record` has what all others know of it. */
 static void watch(run *r)
 {
-    const simulation *first = &r->stages[0];
+    sp_skeleton *bones = r->stages[0].vertices.skeleton;
     r->course = (sp_run){
         .motion = {r, take_step, reach_stage, visit_motion}, .steps = r->choice->steps, .every = r->choice->every};
+    r->estimate.body = r->turn.body = r->ghosts.body = &r->body;
+    r->turn.skeleton = bones;
 
-    sp_run_watch(&r->course, (sp_observer){.self = r, .step = watch_estimates, .visit = visit_estimates});
-    if (first->vertices.skeleton)
-        sp_run_watch(&r->course, (sp_observer){.self = r, .step = watch_turn, .visit = visit_turn, .warn = judge_turn});
-    sp_run_watch(&r->course, (sp_observer){.self = r, .frame = record, .visit = visit_record, .warn = judge_energy});
-    sp_run_watch(&r->course, (sp_observer){.self = r, .frame = watch_ghosts, .visit = visit_ghosts});
+    if (r->stages[0].shape.estimates)
+        sp_run_watch(&r->course, sp_estimate_watch_observer(&r->estimate));
+    if (bones)
+        sp_run_watch(&r->course, sp_turn_watch_observer(&r->turn));
+    if (r->certificate)
+        sp_run_watch(&r->course, sp_certificate_watch_observer(&r->certificate->watch));
+    if (r->correction)
+        sp_run_watch(&r->course, sp_static_correction_observer(r->correction));
+    if (r->reactions)
+        sp_run_watch(&r->course, sp_reactions_observer(r->reactions->reactions));
+    sp_run_watch(&r->course,
+                 (sp_observer){.self = r, .frame = watch_energy, .visit = visit_energy, .warn = judge_energy});
+    sp_run_watch(&r->course, (sp_observer){.self = r, .frame = record});
+    sp_run_watch(&r->course, sp_ghost_watch_observer(&r->ghosts));
     sp_run_watch(&r->course, (sp_observer){.self = r, .warn = judge_steps});
-    sp_run_watch(&r->course, (sp_observer){.self = r, .warn = judge_softening});
+    sp_run_watch(&r->course, sp_softening_observer(&r->body));
     sp_run_watch(&r->course, (sp_observer){.self = r, .step = keep_and_report});
 }
 
@@ -443,8 +388,8 @@ static void add_model_report(const run *r, const simulation *s, json_t *result)
     if (report.counts_factorizations)
         json_object_set_new(result, "factorizations", json_integer(report.factorizations));
     if (report.has_ghost) {
-        json_object_set_new(result, "largest_ghost_force", tool_real("largest_ghost_force", r->ghost[0]));
-        json_object_set_new(result, "largest_ghost_torque", tool_real("largest_ghost_torque", r->ghost[1]));
+        json_object_set_new(result, "largest_ghost_force", tool_real("largest_ghost_force", r->ghosts.force));
+        json_object_set_new(result, "largest_ghost_torque", tool_real("largest_ghost_torque", r->ghosts.torque));
     }
     if (report.has_balance) {
         json_object_set_new(result, "quasistatic_residual",
@@ -488,13 +433,13 @@ static json_t *report_result(const run *r)
 
     if (s->shape.estimates) {
         json_object_set_new(result, "largest_force_estimate",
-                            tool_real("largest_force_estimate", r->estimate[SP_NORM_FORCE]));
+                            tool_real("largest_force_estimate", r->estimate.largest[SP_NORM_FORCE]));
         json_object_set_new(result, "largest_energy_estimate",
-                            tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
+                            tool_real("largest_energy_estimate", r->estimate.largest[SP_NORM_ENERGY]));
     }
 
-    certify_report(s, result);
-    correct_report(s, r->energy.largest, result);
+    certify_report(s, r->certificate, result);
+    correct_report(r->correction, r->energy.largest, result);
     return result;
 }
 
@@ -608,7 +553,10 @@ static void begin_motion(run *r, simulate_choice *choice)
     for (int64_t i = 1; i < r->stage_count; i++)
         vertices_check_cut(&r->stages[i]);
 
+    r->certificate = certify_begin(first, &r->body);
+    r->correction = correct_begin(first, &r->body);
     simulation_choose_record(first);
+    r->reactions = reactions_begin(first, &r->body);
     list_prescribed(r, &first->shape);
 
     /* exp(growth · duration) is the factor by which small motions grow. */
@@ -651,8 +599,8 @@ static void write_results(run *r, tool_output *output)
 
     tool_check(sp_trajectory_finish(r->trajectory), tool_output_path());
     json_t *result = report_result(r);
-    reactions_write(first, result); /* of a mesh that is not cut */
-    vertices_write_joints(first);   /* bones are too */
+    reactions_write(r->reactions, result); /* of a mesh that is not cut */
+    vertices_write_joints(first);          /* bones are too */
     tool_output_finish(output, result);
     keep_finish(r->keep);
 }
@@ -662,8 +610,9 @@ static void free_run(run *r)
     simulation *first = &r->stages[0];
 
     sp_integrator_free(r->integrator);
-    certify_free(first);
-    correct_free(first);
+    certify_free(r->certificate);
+    sp_static_correction_free(r->correction);
+    reactions_free(r->reactions);
     warp_free(first);
     skin_free(first);
     frame_free(first);                                /* a reduced-order model, which is not cut */
@@ -688,7 +637,7 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     find_last_forces(&r, take_steps(&r));
 
     say(&r);
-    const bool within = certify_say(&r.stages[r.now]);
+    const bool within = certify_say(&r.stages[r.now], r.certificate);
     write_results(&r, output);
 
     json_decref(meta);

@@ -9,10 +9,9 @@
 #include "formats/trajectory.h"
 #include "integrate/integrate.h"
 #include "model/model.h"
+#include "run/body.h"
 #include "run/energy_watch.h"
 #include "tools/common/inputs.h"
-#include "tools/simulate/certify.h"
-#include "tools/simulate/correct.h"
 #include "tools/simulate/options.h"
 #include "tools/simulate/vertices.h"
 
@@ -47,13 +46,6 @@ typedef struct simulation {
     struct simulate_warp *warp;      /* NULL: no modal warping */
     struct simulate_frame *frame;    /* NULL: the body is in no moving frame */
     struct simulate_skin *skin;      /* NULL: the body is on no skeleton */
-    struct simulate_reactions *reactions;     /* NULL: none are recorded */
-    struct simulate_certificate *certificate; /* NULL: none */
-    certify_estimates certified;
-    double correction_energy;               /* J, the largest */
-    struct simulate_correction *correction; /* NULL: none */
-    double *reduced_force;                  /* [2r] scratch of simulation_accelerate */
-    double estimate[SP_NORMS];              /* the largest since the last recorded frame */
 } simulation;
 
 /* Reads the files of the model, the body included, and checks that they belong together; then creates the system and
@@ -64,15 +56,8 @@ void simulation_read(simulation *s);
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
 
-/* q̈ + αq̇ [r] of the equation of a reduced-order model under the loads at the integrator's time, which may have
- * accelerations for other times or none; 0 in statics. */
-void simulation_accelerate(simulation *s, const sp_integrator *integrator, double *acceleration);
-
-/* 1 if gravity acts at a time, else 0: there is none yet at the start of statics. */
-double simulation_gravity_share(const simulation *s, double time);
-
-/* The part of a load that acts at a time; in statics that of the step that ends then (sp_load_set_at_ends). */
-double simulation_load_share(const simulation *s, const sp_load *load, double time);
+/* The body as its observers see it, whose model has been made; NULL: not yet moved by an integrator. */
+sp_run_body simulation_body(const simulation *s, sp_integrator *integrator);
 
 /* What is known of its energy before it moves. */
 sp_energy_rules simulation_energy_rules(const simulation *s);
@@ -85,14 +70,20 @@ void simulation_check_step(const simulation *s, int status);
 void simulation_end(simulation *s);
 void simulation_free(simulation *s);
 
-/* Call after every step: updates the estimates of the force's error, if the model has one. */
-void simulation_estimate(simulation *s, const sp_integrator *integrator);
+/* What observers know of the present frame. */
+typedef struct simulation_seen {
+    struct sp_static_correction *correction; /* NULL: none */
+    const double *energy;                    /* [SP_WORK_COUNT] J */
+    const double *estimate;                  /* [SP_NORMS] the largest since the last recorded frame */
+    const double *residual;                  /* [SP_CERTIFIED_COUNT] J; NULL: none */
+    const double *reaction;                  /* NULL: none */
+} simulation_seen;
 
-/* Determines what is recorded, and records the integrator's state with its energies; recorded frames are saved in
- * `kept` (NULL: not saved). */
+/* Determines what is recorded, and records the integrator's state; recorded frames are saved in `kept` (NULL: not
+ * saved). */
 void simulation_choose_record(simulation *s);
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory,
-                       double energy[SP_WORK_COUNT], sp_state *kept);
+                       const simulation_seen *seen, sp_state *kept);
 
 /* Records a frame that was saved. */
 void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time);

@@ -1,4 +1,4 @@
-/* --certificate: the true error in the energy norm beside its estimate (tools/simulate/certify.h). */
+/* --certificate: the true error in the energy norm beside its estimate (run/certificate_watch.h). */
 #include "tools/validate/validate.h"
 
 #include "assembly/elastic.h"
@@ -13,13 +13,13 @@ void certified_open(validation *v)
     tool_check(sp_elastic_stiffness(v->context, v->full.s.body, &v->stiffness), v->full.s.mesh.path);
     v->product = tool_allocate_raw(&v->pool, 2 * n, sizeof *v->product);
     for (int64_t i = 0; i < v->run_count; i++)
-        certify_begin(&v->runs[i].s);
+        v->runs[i].certificate = certify_begin(&v->runs[i].s, &v->runs[i].body);
 }
 
 void certified_close(validation *v)
 {
     for (int64_t i = 0; i < v->run_count; i++)
-        certify_free(&v->runs[i].s);
+        certify_free(v->runs[i].certificate);
     sp_sparse_free(&v->stiffness);
 }
 
@@ -37,11 +37,11 @@ void certified_add(validation *v, validate_run *run, int64_t frame)
 {
     const int64_t n = v->full.s.body->dof_count;
     const double *u = v->frames.u + frame * n, *velocity = v->frames.v + frame * n;
-    if (!run->s.certificate)
+    if (!run->certificate)
         return;
 
-    double estimate[CERTIFY_COUNT], *difference = v->product + n;
-    certify(&run->s, run->integrator, &run->certified, estimate);
+    double *difference = v->product + n;
+    tool_check(sp_certificate_watch_measure(&run->certificate->watch), v->choice->certificate);
     for (int64_t i = 0; i < n; i++)
         difference[i] = v->u[i] - u[i];
 
@@ -63,14 +63,14 @@ void certified_print(const validation *v, FILE *stream)
             "model", "r", "elements", "error", "basis", "quadrature");
     for (int64_t i = 0; i < v->run_count; i++) {
         const validate_run *run = &v->runs[i];
-        if (!run->s.certificate || run->failed)
+        if (!run->certificate || run->failed)
             continue;
         char elements[24] = "-", quadrature[24] = "-";
         if (run->elements >= 0)
             snprintf(elements, sizeof elements, "%lld", (long long)run->elements);
         if (run->choice.model == SP_MODEL_CUBATURE)
-            snprintf(quadrature, sizeof quadrature, "%.2e", run->certified.quadrature);
+            snprintf(quadrature, sizeof quadrature, "%.2e", run->certificate->watch.estimates.quadrature);
         fprintf(stream, "%-9s %7lld %8s %9.2e %9.2e %11s\n", run->name, (long long)run->s.model.system.n, elements,
-                run->energy_error, run->certified.basis, quadrature);
+                run->energy_error, run->certificate->watch.estimates.basis, quadrature);
     }
 }

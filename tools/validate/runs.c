@@ -152,17 +152,6 @@ static int take_step(void *data, int64_t number)
     return status;
 }
 
-/* Estimates of the error of a cubature, which are not part of its time. */
-static int watch_estimate(void *data, int64_t number)
-{
-    validate_run *run = data;
-    double error[SP_NORMS];
-    (void)number;
-    sp_reduced_system_estimate(&run->s.model.system, sp_integrator_q(run->integrator), error);
-    run->estimate = fmax(run->estimate, error[SP_NORM_ENERGY]);
-    return SP_OK;
-}
-
 static void judge(void *data, sp_remarks *remarks)
 {
     const validate_run *run = data;
@@ -186,8 +175,11 @@ static void begin_course(validate_run *run)
 {
     run->rules = simulation_energy_rules(&run->s);
     run->course = (sp_run){.motion = {.self = run, .step = take_step}, .steps = -1};
-    sp_run_watch(&run->course,
-                 (sp_observer){.self = run, .step = run->s.cubature.nested ? watch_estimate : NULL, .warn = judge});
+    run->body = simulation_body(&run->s, run->integrator);
+    run->estimate.body = &run->body;
+    if (run->s.cubature.nested) /* which is not part of its time */
+        sp_run_watch(&run->course, sp_estimate_watch_observer(&run->estimate));
+    sp_run_watch(&run->course, (sp_observer){.self = run, .warn = judge});
 }
 
 void validation_warn(const validation *v)

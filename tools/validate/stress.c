@@ -1,4 +1,4 @@
-/* --stress: von Mises stress at the vertices, of the models and with static correction (tools/simulate/correct.h). */
+/* --stress: von Mises stress at the vertices, of the models and with static correction (run/static_correction.h). */
 #include "tools/validate/validate.h"
 
 #include "assembly/nodal_stress.h"
@@ -24,13 +24,13 @@ void stress_open(validation *v)
     w->mises = tool_allocate(&v->pool, vertices, sizeof *w->mises);
     for (int64_t i = 0; i < v->run_count; i++)
         if (simulate_in_basis(&v->runs[i].choice))
-            correct_begin(&v->runs[i].s);
+            v->runs[i].correction = correct_begin(&v->runs[i].s, &v->runs[i].body);
 }
 
 void stress_close(validation *v)
 {
     for (int64_t i = 0; i < v->run_count; i++)
-        correct_free(&v->runs[i].s);
+        sp_static_correction_free(v->runs[i].correction);
 }
 
 static void mises_of(const validation *v, double *mises)
@@ -73,9 +73,9 @@ void stress_add(validation *v, validate_run *run, int64_t frame)
     mises_of(v, w->mises);
     add(v, &run->stress);
 
-    if (!run->s.correction)
+    if (!run->correction)
         return;
-    correct_displacements(&run->s, run->integrator, w->u);
+    correct_displacements(&run->s, run->correction, w->u);
     mises_of(v, w->mises);
     add(v, &run->corrected);
 }
@@ -97,7 +97,7 @@ void stress_print(const validation *v, FILE *stream)
         if (run->failed)
             continue;
 
-        if (run->s.correction) {
+        if (run->correction) {
             snprintf(error, sizeof error, "%.2e", stress_error(run, &run->corrected));
             snprintf(largest, sizeof largest, "%.4g", run->corrected.largest);
         }

@@ -74,7 +74,7 @@ static table_row row_of(const validation *v, const validate_run *run)
                          ? (double)report->newton_iterations / (double)report->steps
                          : NAN;
 
-    row.estimate = run->s.cubature.nested ? run->estimate : NAN;
+    row.estimate = run->s.cubature.nested ? run->estimate.largest[SP_NORM_ENERGY] : NAN;
     row.microseconds = step_time(run);
     row.factor = v->full.integrator ? step_time(&v->full) / row.microseconds : NAN;
     return row;
@@ -143,10 +143,10 @@ static void add_probes(const validation *v, sp_list *table, const sp_list *value
  * reference. */
 static void end_row(const validation *v, sp_list *table, const validate_run *run)
 {
-    const bool certified = run && run->s.certificate && !run->failed;
+    const bool certified = run && run->certificate && !run->failed;
 
     if (v->choice->stress) {
-        const bool stressed = run && !run->failed, corrected = stressed && run->s.correction;
+        const bool stressed = run && !run->failed, corrected = stressed && run->correction;
         add_number(table, stressed ? stress_error(run, &run->stress) : NAN);
         add_number(table, corrected ? stress_error(run, &run->corrected) : NAN);
         add_number(table, stressed ? run->stress.largest : v->run_count ? v->runs[0].stress_largest : NAN);
@@ -155,8 +155,10 @@ static void end_row(const validation *v, sp_list *table, const validate_run *run
 
     if (v->choice->certificate) {
         add_number(table, certified ? run->energy_error : NAN);
-        add_number(table, certified ? run->certified.basis : NAN);
-        add_number(table, certified && run->choice.model == SP_MODEL_CUBATURE ? run->certified.quadrature : NAN);
+        add_number(table, certified ? run->certificate->watch.estimates.basis : NAN);
+        add_number(table, certified && run->choice.model == SP_MODEL_CUBATURE
+                              ? run->certificate->watch.estimates.quadrature
+                              : NAN);
     }
     add_text(table, "\n");
 }

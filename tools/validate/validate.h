@@ -2,10 +2,12 @@
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
+#include "run/model_watches.h"
 #include "run/run.h"
 #include "tools/common/places.h"
 #include "tools/compare/probe.h"
-#include "tools/simulate/simulation.h"
+#include "tools/simulate/certify.h"
+#include "tools/simulate/correct.h"
 #include "tools/validate/errors.h"
 
 /* The options. */
@@ -44,13 +46,15 @@ typedef struct validate_run {
     sp_energy_watch energy;
     int64_t elements; /* number evaluated by its force; −1: polynomials */
     double seconds;   /* of the steps alone */
-    double estimate;  /* the largest estimate of the force's relative error in the energy norm */
+    sp_run_body body; /* as observers see it */
+    sp_estimate_watch estimate;
     sp_trajectory_error_sums sums;
-    certify_estimates certified;
+    simulate_certificate *certificate;      /* NULL: none */
+    sp_static_correction *correction;       /* NULL: none */
     validate_stress_sums stress, corrected; /* with --stress */
     double stress_square, stress_largest;   /* of the full-order model in the same frames */
     double error, motion; /* with --certificate: largest energies of the error and of the reference, J … */
-    double energy_error;  /* … and the relative error as certify_estimates has it */
+    double energy_error;  /* … and the relative error as sp_certified has it */
     sp_list *value;       /* [probes] double, at every frame */
     bool failed;          /* it did not converge … */
     double failed_at;     /* … in the step after this time, s */

@@ -59,6 +59,21 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact certificate_meta[] = {{"r", SP_INTEGER, .meaning = "number of coordinates"},
+                                           {"loads", SP_INTEGER, .meaning = "number l of loads"},
+                                           {"vertices", SP_INTEGER, .meaning = "of the mesh, ≥ 1"},
+                                           {"mass", SP_STRING, .meaning = "`consistent` or `lumped`: M"},
+                                           {"mesh", SP_HASH, .meaning = "of the mesh; empty if unknown"},
+                                           {"basis", SP_HASH, .meaning = "of the basis; empty if unknown"},
+                                           {0}};
+
+static const sp_fact certificate_result[] = {
+    {"columns", SP_INTEGER, .meaning = "m"},
+    {"rank", SP_INTEGER, .meaning = "how many columns are independent"},
+    {"orthogonality", SP_NUMBER, .meaning = "largest magnitude of an entry of QᵀKQ − 1"},
+    {"residual", SP_NUMBER, .meaning = "largest residual of a solution with K, relative to the force"},
+    {0}};
+
 const sp_kind sp_kind_certificate = {
     "certificate",
     (const sp_symbol[]){{"r", .at = offsetof(certificate_file, c.r), .given = true},
@@ -67,7 +82,7 @@ const sp_kind sp_kind_certificate = {
                         {"m", .follows = columns},
                         {"l + 1", .follows = starts},
                         {0}},
-    rules};
+    rules, certificate_meta, certificate_result};
 
 int sp_certificate_read(sp_context *context, sp_file *file, int64_t vertices, sp_certificate *certificate, char *mesh,
                         char *basis)

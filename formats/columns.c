@@ -93,13 +93,174 @@ static const sp_member_rule foreign[] = {
     {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "m", .meaning = "displacements in columns"}, {0}};
 #undef AT
 
-const sp_kind sp_kind_modes = {"modes", symbols, modes};
-const sp_kind sp_kind_derivatives = {"derivatives", symbols, derivatives};
-const sp_kind sp_kind_snapshots = {"snapshots", symbols, snapshots};
-const sp_kind sp_kind_basis = {"basis", symbols, basis};
+static const sp_fact modes_meta[] = {
+    {"mass", SP_STRING, .meaning = "`consistent` or `lumped`: the mass in which they are orthonormal"},
+    {"rigid", SP_INTEGER, .meaning = "number of leading modes that are rigid motions (λ = 0), 0 to r"},
+    {"about", SP_HASH, .when = "`modes --about`", .meaning = "of a static trajectory"},
+    {"ritz", SP_BOOLEAN, .when = "optional",
+     .meaning = "true: the columns are the Ritz vectors of a subspace and λ their Rayleigh quotients"},
+    {"mesh", SP_HASH, .meaning = "of the mesh"},
+    {0}};
+
+static const sp_fact modes_result[] = {
+    {"modes", SP_INTEGER, .when = "`modes --method lanczos`", .meaning = "number of modes"},
+    {"largest_residual", SP_NUMBER, .when = "`modes --method lanczos`, `simimport`",
+     .meaning = "the largest `residual`"},
+    {"orthogonality", SP_NUMBER, .meaning = "largest magnitude of an entry of UᵀMU − 1"},
+    {"rigid", SP_INTEGER, .meaning = "number of leading columns that are rigid motions"},
+    {"zero_energy", SP_INTEGER, .when = "`modes --method lanczos`",
+     .meaning = "modes after them whose eigenvalue is within rounding of 0, and set to 0"},
+    {"rounding", SP_NUMBER, .when = "`modes --method lanczos`",
+     .meaning = "largest relative error that rounding of K may cause in the other eigenvalues"},
+    {"shift", SP_NUMBER, .unit = "rad²/s²", .when = "`modes --method lanczos`",
+     .meaning = "σ of the matrix K − σM that was factored"},
+    {"solves", SP_INTEGER, .when = "`modes`", .meaning = "right-hand sides that were solved"},
+    {"missed_at_first", SP_INTEGER, .when = "`modes --method lanczos`",
+     .meaning = "modes that the first run missed and the second one found"},
+    {"next_eigenvalue_below", SP_NUMBER, .null = true, .unit = "rad²/s²", .when = "`modes --method lanczos`",
+     .meaning = "an upper bound of the eigenvalue after the last one; null: none is known"},
+    {"certified_below_last", SP_INTEGER, .null = true, .when = "`modes --method lanczos`",
+     .meaning = "eigenvalues below the last one, counted by the inertia of a factorization; null: not counted"},
+    {"factor_nonzeros", SP_NUMBER, .when = "`modes`", .meaning = "nonzeros of the Cholesky factor"},
+    {"factor_flops", SP_NUMBER, .when = "`modes`", .meaning = "floating-point operations of the factorization"},
+    {"ranks", SP_INTEGER, .when = "`modes --solver slepc`, `amg`", .meaning = "processes of the run"},
+    {"not_checked", SP_STRING, .when = "`modes --solver amg`",
+     .meaning = "what cannot be said without a factorization"},
+    {"order", SP_INTEGER, .when = "`modes --method krylov`", .meaning = "applications of K⁻¹M"},
+    {"dependent", SP_INTEGER, .when = "`modes --method krylov`",
+     .meaning = "columns that were dropped because earlier ones span them"},
+    {"largest_cosine_before", SP_NUMBER, .when = "`modes --method krylov`",
+     .meaning = "largest cosine of a new column to an earlier one before orthogonalization"},
+    {"samples", SP_INTEGER, .when = "`modes --orthogonalize reduced`",
+     .meaning = "sample points of the inner products"},
+    {"sample_box", SP_NUMBER, .unit = "m", .when = "`modes --orthogonalize reduced`",
+     .meaning = "edge of the boxes that have one sample point each"},
+    {"subtractions", SP_INTEGER, .when = "`modes --orthogonalize reduced`",
+     .meaning = "subtractions of an earlier column that were made"},
+    {"culled", SP_INTEGER, .when = "`modes --orthogonalize reduced`", .meaning = "subtractions that were left out"},
+    {0}};
+
+const sp_kind sp_kind_modes = {"modes", symbols, modes, modes_meta, modes_result};
+static const sp_fact derivatives_meta[] = {
+    {"order", SP_INTEGER,
+     .meaning = "1 to 1000: 1 for derivatives of the modes, 2 for those of these, …; of several orders the highest"},
+    {"mesh", SP_HASH, .when = "if known", .meaning = "of the mesh"},
+    {"first", SP_INTEGER, .when = "a shard",
+     .meaning = "the columns are the derivatives `first` … `end` − 1 of `total`"},
+    {"end", SP_INTEGER, .when = "a shard", .meaning = "see `first`"},
+    {"total", SP_INTEGER, .when = "a shard", .meaning = "the number of derivatives of all shards"},
+    {"source", SP_INTEGER, .when = "optional", .meaning = "the number of columns of the source file that were used"},
+    {"interfaces", SP_OBJECTS, .when = "optional", .meaning = "the interfaces at rest"},
+    {0}};
+
+static const sp_fact derivatives_result[] = {
+    {"largest_residual", SP_NUMBER, .when = "all programs but `simimport`",
+     .meaning = "largest ‖KΦ + (H:Ψⱼ)Ψᵢ‖ / ‖(H:Ψⱼ)Ψᵢ‖, recomputed with K"},
+    {"iterations", SP_INTEGER, .when = "a free body, `--solver amg`",
+     .meaning = "iterations of the conjugate gradients for the slowest column"},
+    {"factor_nonzeros", SP_NUMBER, .when = "a factorization", .meaning = "nonzeros of the Cholesky factor"},
+    {"factor_flops", SP_NUMBER, .when = "a factorization", .meaning = "floating-point operations of the factorization"},
+    {"of_order", SP_INTEGERS, .when = "`modalderiv --method inertia`",
+     .meaning = "the number of derivatives of each order, from 1"},
+    {"ranks", SP_INTEGER, .when = "`modalderiv --solver slepc`, `amg`", .meaning = "processes of the run"},
+    {0}};
+
+const sp_kind sp_kind_derivatives = {"derivatives", symbols, derivatives, derivatives_meta, derivatives_result};
+static const sp_fact snapshots_meta[] = {
+    {"mesh", SP_HASH, .when = "if known", .meaning = "of the mesh"},
+    {"interfaces", SP_OBJECTS, .when = "an interface basis", .meaning = "the interfaces, see below"},
+    {"first", SP_INTEGER, .when = "a shard",
+     .meaning = "the columns are the equilibria under the selected loads `first` … `end` − 1 of `total`"},
+    {"end", SP_INTEGER, .when = "a shard", .meaning = "see `first`"},
+    {"total", SP_INTEGER, .when = "a shard", .meaning = "the number of selected loads of all shards"},
+    {0}};
+
+static const sp_fact snapshots_result[] = {
+    {"columns", SP_INTEGER, .when = "`masspca --raw`", .meaning = "columns of the files that were read"},
+    {"recorded", SP_INTEGER, .when = "`sketchsolve`", .meaning = "samples of the recording"},
+    {"selected", SP_INTEGER, .when = "`sketchsolve`", .meaning = "samples that were selected"},
+    {"solved", SP_INTEGER, .when = "`sketchsolve`", .meaning = "selected samples with an equilibrium"},
+    {"failed", SP_INTEGER, .when = "`sketchsolve`", .meaning = "selected samples without one"},
+    {"snapshots", SP_INTEGER, .when = "`sketchsolve`", .meaning = "equilibria that were written"},
+    {"load_steps", SP_INTEGER, .when = "`sketchsolve`", .meaning = "load steps of all solves"},
+    {"newton_iterations", SP_INTEGER, .when = "`sketchsolve`", .meaning = "Newton iterations of all solves"},
+    {"most_iterations_for_a_load", SP_INTEGER, .when = "`sketchsolve`",
+     .meaning = "Newton iterations of the solve with most of them"},
+    {"factorizations", SP_INTEGER, .when = "`sketchsolve`", .meaning = "factorizations of all solves"},
+    {"line_search_halvings", SP_INTEGER, .when = "`sketchsolve`", .meaning = "halvings of the line search"},
+    {"indefinite_matrices", SP_INTEGER, .when = "`sketchsolve`",
+     .meaning = "matrices that were replaced by a positive definite one"},
+    {"largest_linear_response", SP_NUMBER, .unit = "m·√kg", .when = "`sketchsolve`",
+     .meaning = "largest mass norm of the linear response to a sample"},
+    {"shapes", SP_INTEGER, .when = "`modes --buckling`", .meaning = "number of shapes"},
+    {"next_factor", SP_NUMBER, .null = true, .when = "`modes --buckling`",
+     .meaning = "the load factor after the last one; null: none is known"},
+    {"without_deformation", SP_INTEGER, .when = "`modes --method inertia`",
+     .meaning = "acceleration fields that only move the body as a whole, and were left out"},
+    {"modes", SP_INTEGER, .when = "`modes --interface`", .meaning = "number of fixed-interface modes"},
+    {"largest_residual", SP_NUMBER, .when = "`modes --interface`, `--buckling`, `sketchsolve`",
+     .meaning = "of fixed-interface modes as in the type modes"},
+    {"orthogonality", SP_NUMBER, .when = "`modes --interface`, `--method krylov`",
+     .meaning = "largest magnitude of an entry of UᵀMU − 1"},
+    {"rigid", SP_INTEGER, .when = "`modes`, not `--buckling`", .meaning = "number of rigid motions of the body"},
+    {"zero_energy", SP_INTEGER, .when = "`modes --interface`",
+     .meaning = "modes whose eigenvalue is within rounding of 0, and set to 0"},
+    {"rounding", SP_NUMBER, .when = "`modes --interface`",
+     .meaning = "largest relative error that rounding of K may cause in the other eigenvalues"},
+    {"shift", SP_NUMBER, .unit = "rad²/s²", .when = "`modes --interface`",
+     .meaning = "σ of the matrix K − σM that was factored"},
+    {"solves", SP_INTEGER, .when = "`modes`, not `--method inertia`", .meaning = "right-hand sides that were solved"},
+    {"missed_at_first", SP_INTEGER, .when = "`modes --interface`, `--buckling`",
+     .meaning = "modes or shapes that the first run missed and the second one found"},
+    {"next_eigenvalue_below", SP_NUMBER, .null = true, .unit = "rad²/s²", .when = "`modes --interface`",
+     .meaning = "an upper bound of the eigenvalue after the last one; null: none is known"},
+    {"certified_below_last", SP_INTEGER, .null = true, .when = "`modes --interface`, `--buckling`",
+     .meaning = "eigenvalues or load factors below the last one, counted by the inertia of a factorization; null: not "
+                "counted"},
+    {"factor_nonzeros", SP_NUMBER, .when = "`modes`, not `--method inertia`",
+     .meaning = "nonzeros of the Cholesky factor"},
+    {"factor_flops", SP_NUMBER, .when = "`modes`, not `--method inertia`",
+     .meaning = "floating-point operations of the factorization"},
+    {"order", SP_INTEGER, .when = "`modes --method krylov`", .meaning = "applications of K⁻¹M"},
+    {"dependent", SP_INTEGER, .when = "`modes --method krylov`",
+     .meaning = "columns that were dropped because earlier ones span them"},
+    {"largest_cosine_before", SP_NUMBER, .when = "`modes --method krylov`",
+     .meaning = "largest cosine of a new column to an earlier one before orthogonalization"},
+    {"samples", SP_INTEGER, .when = "`modes --orthogonalize reduced`",
+     .meaning = "sample points of the inner products"},
+    {"sample_box", SP_NUMBER, .unit = "m", .when = "`modes --orthogonalize reduced`",
+     .meaning = "edge of the boxes that have one sample point each"},
+    {"subtractions", SP_INTEGER, .when = "`modes --orthogonalize reduced`",
+     .meaning = "subtractions of an earlier column that were made"},
+    {"culled", SP_INTEGER, .when = "`modes --orthogonalize reduced`", .meaning = "subtractions that were left out"},
+    {"ritz_frequencies", SP_NUMBERS, .unit = "Hz", .when = "`modes --ritz`",
+     .meaning = "frequencies of the Ritz vectors"},
+    {"interfaces", SP_INTEGER, .when = "`modes --interface`", .meaning = "number of interfaces"},
+    {"constraint_modes", SP_INTEGER, .when = "`modes --interface`", .meaning = "number of constraint modes"},
+    {"constraint_residual", SP_NUMBER, .when = "`modes --interface`",
+     .meaning = "largest residual of a constraint mode, relative to its right-hand side"},
+    {0}};
+
+const sp_kind sp_kind_snapshots = {"snapshots", symbols, snapshots, snapshots_meta, snapshots_result};
+static const sp_fact basis_meta[] = {
+    {"mass", SP_STRING, .meaning = "`consistent` or `lumped`: the mass in which U is orthonormal"},
+    {"mesh", SP_HASH, .when = "if known", .meaning = "of the mesh"},
+    {0}};
+
+static const sp_fact basis_result[] = {
+    {"orthogonality", SP_NUMBER, .when = "`masspca`, `simimport --mesh`",
+     .meaning = "largest magnitude of an entry of UᵀMU − 1"},
+    {"columns", SP_INTEGER, .when = "`masspca`", .meaning = "columns of the samples A"},
+    {"rank", SP_INTEGER, .when = "`masspca`", .meaning = "how many of them are independent"},
+    {"singular_values", SP_NUMBERS, .when = "`masspca --method pca`", .meaning = "those of M^½A, up to the rank"},
+    {"new_parts", SP_NUMBERS, .when = "other methods of `masspca`",
+     .meaning = "the norm of the part of each retained column that the columns before it do not span"},
+    {0}};
+
+const sp_kind sp_kind_basis = {"basis", symbols, basis, basis_meta, basis_result};
 
 /* A file of another program is read as snapshots, of which only U is used. */
-static const sp_kind kind_foreign = {"", symbols, foreign};
+static const sp_kind kind_foreign = {"", symbols, foreign, NULL, NULL};
 
 /* Returns NULL if the name is none of these. */
 static const sp_kind *kind_of(const char *name)

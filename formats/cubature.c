@@ -36,11 +36,85 @@ static const sp_member_rule cubature_rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact cubature_meta[] = {
+    {"r", SP_INTEGER, .meaning = "number of coordinates"},
+    {"mass", SP_STRING, .when = "optional",
+     .meaning = "`consistent` or `lumped`: M of `mass` and `gravity`, in which the basis is orthonormal"},
+    {"mesh", SP_HASH, .meaning = "of the mesh; empty if unknown"},
+    {"basis", SP_HASH, .meaning = "of the basis; empty if unknown"},
+    {0}};
+
+static const sp_fact cubature_result[] = {
+    {"rounds", SP_INTEGER, .when = "all methods but `modal` of given poses",
+     .meaning = "rounds of the selection, with `--incremental` rounds of poses"},
+    {"passes", SP_INTEGER, .when = "all methods but `modal`", .meaning = "passes over the mesh"},
+    {"round_poses", SP_INTEGERS, .when = "`--incremental`", .meaning = "of each round: the number of poses so far"},
+    {"round_errors", SP_NUMBERS, .when = "`--incremental`", .meaning = "of each round: the error on these poses"},
+    {"round_mean_errors", SP_NUMBERS, .when = "`--incremental`",
+     .meaning = "of each round: `mean_error` on these poses"},
+    {"round_held_out_errors", SP_NUMBERS, .null = true, .when = "`--incremental`",
+     .meaning = "of each round: the error on validation poses"},
+    {"round_held_out_deviations", SP_NUMBERS, .null = true, .when = "`--incremental`",
+     .meaning = "of each round: the mean deviation on validation poses"},
+    {"settled", SP_BOOLEAN, .when = "`--incremental`", .meaning = "whether the error changes by less than `--change`"},
+    {"placed_elements", SP_INTEGER, .when = "`--method modal`",
+     .meaning = "elements that were placed evenly; some have no weight"},
+    {"box_edge", SP_NUMBER, .null = true, .unit = "m", .when = "`--method modal`",
+     .meaning = "edge of the boxes that the elements were placed in; null: every element was placed"},
+    {"mean_error", SP_NUMBER, .when = "`--method modal`", .meaning = "mean of the relative errors of the coordinates"},
+    {"kkt", SP_NUMBER, .meaning = "the KKT residual of the weights with respect to all elements, 0 at the minimum"},
+    {"iterations", SP_INTEGER, .when = "`--method modal`", .meaning = "changes of the active set, of all coordinates"},
+    {"reached", SP_BOOLEAN,
+     .meaning = "whether the tolerance was reached, or without one the minimum or the number of `--elements`"},
+    {"exchanged", SP_INTEGER, .when = "`--exchanges`", .meaning = "elements that exchanges inserted"},
+    {"nested_error", SP_NUMBER, .when = "with `nested`", .meaning = "as `training_error`, for the embedded weights"},
+    {"nested_elements", SP_INTEGER, .when = "with `nested`", .meaning = "elements with embedded weights"},
+    {"elements", SP_INTEGER, .meaning = "number of elements"},
+    {"metric", SP_STRING, .meaning = "`energy` or `force`: the norm of the fit"},
+    {"training_poses", SP_INTEGER, .meaning = "poses that were fitted"},
+    {"held_out_poses", SP_INTEGER, .meaning = "validation poses, which were not fitted"},
+    {"training_error", SP_NUMBER, .meaning = "√(Σ‖f′ − f‖²/‖f‖² / T) over the T fitted poses"},
+    {"training_error_force", SP_NUMBER, .null = true,
+     .meaning = "the same in the force norm, whatever the norm of the fit; null without fitted poses"},
+    {"training_error_energy", SP_NUMBER, .null = true,
+     .meaning = "the same in the energy norm; null without fitted poses, or if a column is a rigid motion"},
+    {"training_deviation", SP_NUMBER, .null = true, .meaning = "Σ‖f′ − f‖ / Σ‖f‖ over the fitted poses"},
+    {"held_out_error", SP_NUMBER, .null = true,
+     .meaning = "as `training_error`, on the validation poses; null without them"},
+    {"held_out_error_force", SP_NUMBER, .null = true, .meaning = "the same in the force norm"},
+    {"held_out_error_energy", SP_NUMBER, .null = true,
+     .meaning = "the same in the energy norm; null also if a column is a rigid motion"},
+    {"held_out_deviation", SP_NUMBER, .null = true,
+     .meaning = "as `training_deviation`, on the validation poses; null without them"},
+    {"nested_error_force", SP_NUMBER, .null = true, .when = "with `nested`",
+     .meaning = "`nested_error` in the force norm; null without fitted poses"},
+    {"nested_error_energy", SP_NUMBER, .null = true, .when = "with `nested`",
+     .meaning = "the same in the energy norm; null also if a column is a rigid motion"},
+    {"amplitude", SP_NUMBER, .null = true, .unit = "√J", .meaning = "of the random poses; null without them"},
+    {"resting_poses", SP_INTEGER, .meaning = "poses without a force, which were left out"},
+    {"shrunk_poses", SP_INTEGER,
+     .meaning = "random poses that inverted an element, and were halved until they did not"},
+    {0}};
+
 const sp_kind sp_kind_cubature = {"cubature",
                                   (const sp_symbol[]){{"r", .at = offsetof(sp_cubature, r), .given = true},
                                                       {"n", .at = offsetof(sp_cubature, count)},
                                                       {0}},
-                                  cubature_rules};
+                                  cubature_rules, cubature_meta, cubature_result};
+
+static const sp_fact training_meta[] = {
+    {"r", SP_INTEGER, .meaning = "number of coordinates"},
+    {"first", SP_INTEGER, .meaning = "the file has the poses `first` … `first` + T − 1 of `total`"},
+    {"total", SP_INTEGER, .meaning = "see `first`: a shard if T < total"},
+    {"mesh", SP_HASH, .meaning = "of the mesh; empty if unknown"},
+    {"basis", SP_HASH, .meaning = "of the basis; empty if unknown"},
+    {0}};
+
+static const sp_fact training_result[] = {
+    {"amplitude", SP_NUMBER, .null = true, .unit = "√J", .meaning = "of the random poses; null without them"},
+    {"shrunk_poses", SP_INTEGER,
+     .meaning = "random poses that inverted an element, and were halved until they did not"},
+    {0}};
 
 const sp_kind sp_kind_training = {
     "training",
@@ -48,7 +122,8 @@ const sp_kind sp_kind_training = {
     (const sp_member_rule[]){
         {"q", "r, T", SP_F8, FORTRAN, .at = offsetof(sp_poses, q), .meaning = "poses"},
         {"force", "r, T", SP_F8, FORTRAN, .at = offsetof(sp_poses, force), .meaning = "Uᵀf(Uq) of all elements"},
-        {0}}};
+        {0}},
+    training_meta, training_result};
 
 int sp_cubature_read(sp_context *context, sp_file *file, int64_t elements, sp_cubature *cubature, char *mesh,
                      char *basis)

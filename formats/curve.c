@@ -36,13 +36,43 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact curve_meta[] = {
+    {"curve", SP_STRING, .meaning = "`response`, `backbone` or `force-sweep`"},
+    {"r", SP_INTEGER, .meaning = "number of coordinates"},
+    {"harmonics", SP_INTEGER, .meaning = "number of harmonics H"},
+    {"mesh", SP_HASH, .meaning = "of the mesh"},
+    {"basis", SP_HASH, .meaning = "of the basis"},
+    {"probe", SP_INTEGERS, .meaning = "vertex and axis (0 x, 1 y, 2 z) of `amplitude`"},
+    {"probe_surface", SP_BOOLEAN, .when = "optional",
+     .meaning = "true: the vertex is one of the embedded surface; absent: false"},
+    {0}};
+
+static const sp_fact curve_result[] = {
+    {"points", SP_INTEGER, .meaning = "number of points"},
+    {"folds", SP_INTEGER, .meaning = "points that are folds"},
+    {"branch_points", SP_INTEGER, .meaning = "points that are branch points"},
+    {"period_doublings", SP_INTEGER, .meaning = "points that are period doublings"},
+    {"neimark_sacker", SP_INTEGER, .meaning = "points that are Neimark-Sacker points"},
+    {"complete", SP_BOOLEAN,
+     .meaning = "false: the continuation failed after the last point, or the file was written with `--partial`"},
+    {"worst_residual", SP_NUMBER, .meaning = "largest norm of the residual relative to the internal force"},
+    {"worst_full_residual", SP_NUMBER, .when = "with `residual`", .meaning = "largest `residual`"},
+    {"worst_balance", SP_NUMBER, .meaning = "largest relative difference of the power of the load and that of damping"},
+    {"worst_event", SP_NUMBER,
+     .meaning = "largest distance of a multiplier from 1 at folds, from −1 at period doublings, from the unit circle "
+                "at Neimark-Sacker points"},
+    {"newton_iterations", SP_INTEGER, .meaning = "Newton iterations of the continuation"},
+    {"factorizations", SP_INTEGER, .meaning = "factorizations of the continuation"},
+    {"rejected_steps", SP_INTEGER, .meaning = "steps of the continuation that were rejected"},
+    {0}};
+
 const sp_kind sp_kind_curve = {"curve",
                                (const sp_symbol[]){{"r", .at = offsetof(sp_curve_file, r), .given = true},
                                                    {"c", .follows = columns_of},
                                                    {"m", .follows = multipliers_of},
                                                    {"n", .at = offsetof(sp_curve_file, n)},
                                                    {0}},
-                               rules};
+                               rules, curve_meta, curve_result};
 
 static int read_kind(sp_context *context, const json_t *meta, enum sp_periodic_kind *kind)
 {

@@ -52,6 +52,19 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact domains_meta[] = {
+    {"domains", SP_INTEGER, .meaning = "D"}, {"mesh", SP_HASH, .meaning = "of the mesh"}, {0}};
+
+static const sp_fact domains_result[] = {
+    {"domains", SP_INTEGER, .meaning = "number of domains"},
+    {"distinct", SP_INTEGER, .meaning = "domains with different content"},
+    {"interfaces", SP_INTEGER, .meaning = "number of interfaces"},
+    {"interface_vertices", SP_INTEGER, .meaning = "vertices of all interfaces together"},
+    {"least_elements", SP_INTEGER, .meaning = "elements of the smallest domain"},
+    {"most_elements", SP_INTEGER, .meaning = "elements of the largest domain"},
+    {"tree", SP_BOOLEAN, .meaning = "whether the graph of the domains is a tree"},
+    {0}};
+
 const sp_kind sp_kind_domains = {"domains",
                                  (const sp_symbol[]){{"D", .at = offsetof(sp_domains, count), .given = true},
                                                      {"ne", .at = offsetof(sp_domains, elements)},
@@ -60,7 +73,7 @@ const sp_kind sp_kind_domains = {"domains",
                                                      {"nx", .at = offsetof(sp_domains, vertex_entries)},
                                                      {"np", .at = offsetof(sp_domains, parents)},
                                                      {0}},
-                                 rules};
+                                 rules, domains_meta, domains_result};
 
 static int check_vertices(sp_context *context, const sp_domains *domains)
 {

@@ -34,6 +34,42 @@ static int check_extents(sp_context *context, const sp_array *array, void *objec
 }
 
 #define AT(member) .at = offsetof(field_file, member)
+static const sp_fact field_meta[] = {
+    {"cells", SP_INTEGERS, .meaning = "numbers *nx*, *ny*, *nz*, which agree with the extents of `distance`"},
+    {"sign", SP_STRING, .meaning = "how the inside was determined, and what the surface is, see below"},
+    {"offset", SP_NUMBER, .unit = "m", .when = "`sign` is `offset`",
+     .meaning = "the distance of the surface from the model"},
+    {"mesh", SP_HASH, .when = "the surface of a mesh", .meaning = "of the mesh"},
+    {0}};
+
+static const sp_fact field_result[] = {
+    {"sign", SP_STRING, .meaning = "the method that was used, as in meta"},
+    {"inside", SP_INTEGER, .meaning = "vertices of the grid inside"},
+    {"boundary", SP_NUMBER, .unit = "m", .when = "`sign` is not `deformed`",
+     .meaning = "the lower bound *d* of the distance on the surface of the box, see below"},
+    {"sign_tests", SP_INTEGER, .when = "`sign` is neither `none` nor `deformed`",
+     .meaning = "vertices that were tested by two methods"},
+    {"sign_disagreements", SP_INTEGER, .when = "`sign` is neither `none` nor `deformed`",
+     .meaning = "tests that disagreed"},
+    {"offset_triangles", SP_INTEGER, .when = "`sign` is `offset`", .meaning = "triangles of the level set"},
+    {"enclosed_vertices", SP_INTEGER, .when = "`sign` is `offset`",
+     .meaning = "vertices outside the offset that are not connected with the exterior"},
+    {"closed", SP_BOOLEAN, .when = "`pseudonormal`, `winding`",
+     .meaning = "whether the model is closed after the repair"},
+    {"manifold", SP_BOOLEAN, .when = "`pseudonormal`, `winding`",
+     .meaning = "whether it is a manifold after the repair"},
+    {"open_edges", SP_INTEGER, .when = "`pseudonormal`, `winding`",
+     .meaning = "edges of the model without a second triangle, after the repair"},
+    {"turned_triangles", SP_INTEGER, .when = "`pseudonormal`, `winding`",
+     .meaning = "triangles of the model whose orientation the repair reversed"},
+    {"doubled_triangles", SP_INTEGER, .when = "`pseudonormal`, `winding`",
+     .meaning = "triangles that the repair left out because another one has the same vertices"},
+    {"degenerate_triangles", SP_INTEGER, .when = "`pseudonormal`, `winding`",
+     .meaning = "triangles without an area, which the repair left out"},
+    {"one_sided_patches", SP_INTEGER, .when = "`pseudonormal`, `winding`",
+     .meaning = "connected parts of the model that cannot be oriented"},
+    {0}};
+
 const sp_kind sp_kind_field = {
     "field",
     (const sp_symbol[]){{"nx + 1", .at = offsetof(field_file, extent[0])},
@@ -45,7 +81,8 @@ const sp_kind sp_kind_field = {
         {"spacing", "", SP_F8, AT(spacing), ABOVE(0), .unit = "m", .meaning = "the side of a cell"},
         {"distance", "nz + 1, ny + 1, nx + 1", SP_F4, AT(distance), .check = check_extents, .unit = "m",
          .meaning = "from the surface, negative inside"},
-        {0}}};
+        {0}},
+    field_meta, field_result};
 #undef AT
 
 int sp_field_read(sp_context *context, sp_file *file, sp_field *field)

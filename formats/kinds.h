@@ -1,11 +1,13 @@
-/* The members of every file type as tables, one for each type, by which files are read, checked, written and listed.
- * The pages of the types (mesh.md, …) agree with them: tests/unit/kinds.c compares them. Conditions that a table cannot
- * express (an element names a vertex that exists, weights sum to 1) are checked by separate functions.
+/* The members of every file type as tables, one for each type, by which files are read, checked, written and listed,
+ * and the keys of meta and result. The pages of the types (mesh.md, …) agree with them: tests/unit/kinds.c compares
+ * them. Conditions that a table cannot express (an element names a vertex that exists, weights sum to 1) are checked by
+ * separate functions.
  *
  * An object is the struct that a file is read into; its extents are int64_t, its members pointers. */
 #ifndef SP_FORMATS_KINDS_H
 #define SP_FORMATS_KINDS_H
 
+#include "formats/facts.h"
 #include "formats/file.h"
 
 #include <stddef.h>
@@ -52,7 +54,8 @@ typedef struct sp_member_rule {
 typedef struct sp_kind {
     const char *name;
     const sp_symbol *symbols;
-    const sp_member_rule *rules; /* in the order of the file; the last one has no name */
+    const sp_member_rule *rules;  /* in the order of the file; the last one has no name */
+    const sp_fact *meta, *result; /* the keys beside those of all files; NULL: none */
 } sp_kind;
 
 extern const sp_kind sp_kind_mesh, sp_kind_sparse, sp_kind_modes, sp_kind_derivatives, sp_kind_snapshots, sp_kind_basis,

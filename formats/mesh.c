@@ -320,7 +320,57 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
-const sp_kind sp_kind_mesh = {"mesh", symbols, rules};
+static const sp_fact mesh_meta[] = {
+    {"quadrature", SP_INTEGER, .meaning = "2 or 3: Gauss points per axis of the 8-node hexahedra `hex`"},
+    {"folded_corners", SP_BOOLEAN, .when = "optional",
+     .meaning = "true: Jacobians of 8-node hexahedra may be negative at corners"},
+    {"up", SP_STRING, .when = "optional", .meaning = "`x`, `y` or `z`: the coordinate axis that points up in pictures"},
+    {"materials", SP_OBJECTS, .meaning = "one per region, at least one"},
+    {"sets", SP_OBJECTS, .when = "optional", .meaning = "the named sets"},
+    {"cut_from", SP_HASH, .when = "with `origin`", .meaning = "the mesh that this one was cut from"},
+    {"kept_from", SP_HASH, .when = "with `kept`", .meaning = "the mesh whose pieces these are"},
+    {0}};
+
+static const sp_fact mesh_result[] = {
+    {"volume", SP_NUMBER, .unit = "m³", .when = "all programs but `simskin`", .meaning = "of all elements"},
+    {"origin", SP_NUMBERS, .unit = "m", .when = "`voxelize`", .meaning = "the lowest corner of the grid"},
+    {"spacing", SP_NUMBER, .unit = "m", .when = "`voxelize`", .meaning = "the edge of a voxel"},
+    {"surface_voxels", SP_INTEGER, .when = "`voxelize`",
+     .meaning = "voxels that meet the surface, before components are dropped"},
+    {"filled_voxels", SP_INTEGER, .when = "`voxelize`",
+     .meaning = "voxels inside the surface, before components are dropped"},
+    {"components", SP_INTEGER, .when = "`voxelize`",
+     .meaning = "connected components of the voxels, before some are dropped"},
+    {"enclosed_voxels", SP_INTEGER, .when = "`voxelize` without `--fill`",
+     .meaning = "empty cubes that the kept voxels separate from the border of the grid"},
+    {"component_sizes", SP_INTEGERS, .when = "`voxelize`",
+     .meaning = "voxels of the largest components, up to 16, descending"},
+    {"dropped_voxels", SP_INTEGER, .when = "`voxelize`", .meaning = "voxels of the components that were dropped"},
+    {"dropped_triangles", SP_INTEGER, .when = "`voxelize`, `simcut`",
+     .meaning = "triangles of the surface that were dropped"},
+    {"open_edges", SP_INTEGER, .when = "`voxelize --fill`",
+     .meaning = "edges of the model without a second triangle, after the repair"},
+    {"turned_triangles", SP_INTEGER, .when = "`voxelize --fill`",
+     .meaning = "triangles of the model whose orientation the repair reversed"},
+    {"doubled_triangles", SP_INTEGER, .when = "`voxelize --fill`",
+     .meaning = "triangles that the repair left out because another one has the same vertices"},
+    {"degenerate_triangles", SP_INTEGER, .when = "`voxelize --fill`",
+     .meaning = "triangles without an area, which the repair left out"},
+    {"one_sided_patches", SP_INTEGER, .when = "`voxelize --fill`",
+     .meaning = "connected parts of the model that cannot be oriented"},
+    {"sides", SP_INTEGER, .when = "`simcut`", .meaning = "sides that the cuts make of the elements"},
+    {"pieces", SP_INTEGER, .when = "`simcut`",
+     .meaning = "connected pieces of the cut mesh: elements that share a vertex are connected"},
+    {"pieces_before", SP_INTEGER, .when = "`simcut`", .meaning = "the same of the mesh that was cut"},
+    {"unheld_pieces", SP_INTEGER, .when = "`simcut`", .meaning = "pieces without a fixed vertex"},
+    {"doubled_vertices", SP_INTEGER, .when = "`simcut`", .meaning = "vertices with copies"},
+    {"new_vertices", SP_INTEGER, .when = "`simcut`", .meaning = "the copies"},
+    {"kept_elements", SP_INTEGER, .when = "`simcut --keep`", .meaning = "elements of the pieces that were kept"},
+    {"interfaces", SP_INTEGER, .when = "`simpart`", .meaning = "interfaces of the domain, which are sets of vertices"},
+    {"turned", SP_INTEGER, .when = "`simimport`", .meaning = "elements that `--turn` turned"},
+    {0}};
+
+const sp_kind sp_kind_mesh = {"mesh", symbols, rules, mesh_meta, mesh_result};
 
 /* ---- reading ---- */
 

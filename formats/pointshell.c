@@ -54,13 +54,47 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact pointshell_meta[] = {
+    {"points", SP_INTEGER, .meaning = "number *n* of points"},
+    {"r", SP_INTEGER, .when = "optional", .meaning = "number of coordinates"},
+    {"mesh", SP_HASH, .when = "if known", .meaning = "of the mesh that the shell was made from"},
+    {"basis", SP_HASH, .when = "`--basis`", .meaning = "of the basis"},
+    {"surface", SP_STRING, .meaning = "`model`, `offset` or `field`: what the points are on"},
+    {"offset", SP_NUMBER, .unit = "m", .when = "`surface` is not `model`", .meaning = "see `surface`"},
+    {0}};
+
+static const sp_fact pointshell_result[] = {
+    {"level_points", SP_INTEGERS, .meaning = "of each level: points up to this level"},
+    {"spacing", SP_NUMBERS, .unit = "m",
+     .meaning = "of each level: mean distance from the nearest neighbour whose normal differs by at most 120 degrees"},
+    {"spread", SP_NUMBERS, .meaning = "of each level: the standard deviation of these distances divided by their mean"},
+    {"least", SP_NUMBERS, .unit = "m", .meaning = "of each level: the smallest of these distances"},
+    {"repulsion_radius", SP_NUMBERS, .unit = "m", .when = "`--method repulsion`",
+     .meaning = "of each level: the radius of repulsion"},
+    {"last_move", SP_NUMBERS, .when = "`--method repulsion`",
+     .meaning = "of each level: root mean square displacement of the last iteration, in radii"},
+    {"iterations", SP_INTEGERS, .when = "`--method repulsion`", .meaning = "of each level: iterations"},
+    {"area", SP_NUMBER, .unit = "m²", .meaning = "of the surface"},
+    {"gap", SP_NUMBER, .unit = "m", .meaning = "largest distance of the surface from its nearest point"},
+    {"off_surface", SP_NUMBER, .unit = "m", .meaning = "largest distance of a point from the surface"},
+    {"cell", SP_NUMBER, .unit = "m", .when = "`surface` is not `model`",
+     .meaning = "edge of the cells on which the surface was found"},
+    {"meets_itself", SP_BOOLEAN, .when = "`surface` is not `field`", .meaning = "whether the model intersects itself"},
+    {"open_edges", SP_INTEGER, .when = "`surface` is not `field`",
+     .meaning = "edges of the model without a second triangle, after the repair"},
+    {"turned_triangles", SP_INTEGER, .when = "`surface` is not `field`",
+     .meaning = "triangles of the model whose orientation the repair reversed"},
+    {"outside", SP_INTEGER, .when = "`--basis`", .meaning = "points outside of all elements"},
+    {"outside_by", SP_NUMBER, .unit = "m", .when = "`--basis`", .meaning = "their largest distance from the elements"},
+    {0}};
+
 const sp_kind sp_kind_pointshell = {
     "pointshell",
     (const sp_symbol[]){{"n", .at = offsetof(pointshell_file, pointshell.count), .given = true},
                         {"r", .at = offsetof(pointshell_file, pointshell.modes), .given = true},
                         {"m", .follows = inner_nodes},
                         {0}},
-    rules};
+    rules, pointshell_meta, pointshell_result};
 
 static int check_values(sp_context *context, const sp_pointshell *pointshell)
 {

@@ -93,13 +93,57 @@ static const sp_member_rule sums_rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact polynomials_meta[] = {
+    {"r", SP_INTEGER, .meaning = "number of coordinates"},
+    {"density", SP_NUMBER, .meaning = "> 0, the factor on `mass` and `gravity`"},
+    {"parts", SP_OBJECTS, .meaning = "of {`group`, `constant`, `value`}"},
+    {"groups", SP_OBJECTS, .when = "optional", .meaning = "of {`group`, `density`}: the regions of `group_mass`"},
+    {"mass", SP_STRING, .when = "optional",
+     .meaning = "`consistent` or `lumped`: M of `mass` and `gravity`, in which the basis is orthonormal"},
+    {"mesh", SP_HASH, .meaning = "of the mesh; empty if unknown"},
+    {"basis", SP_HASH, .meaning = "of the basis; empty if unknown"},
+    {"symmetrized", SP_BOOLEAN, .when = "optional", .meaning = "true: A is symmetric in all indices"},
+    {0}};
+
+static const sp_fact polynomials_result[] = {
+    {"rows", SP_INTEGER, .when = "`polycoef`", .meaning = "of the matrix whose Gram matrix is A, over all elements"},
+    {"flops", SP_NUMBER, .when = "`polycoef`",
+     .meaning = "floating-point operations of the symmetric product of all of them, rows · N (N + 1)"},
+    {"stiffness_deviation", SP_NUMBER, .when = "`simimport` with a mesh and a basis",
+     .meaning = "of the linear part from UᵀKU, relative to the largest entry"},
+    {"mass_deviation", SP_NUMBER, .when = "`simimport` of a superelement with both",
+     .meaning = "of the mass from UᵀMU, relative to the largest entry"},
+    {"asymmetry", SP_NUMBERS, .when = "`simimport` of VegaFEM",
+     .meaning = "of the linear, quadratic and cubic tensors, relative to their largest entries"},
+    {0}};
+
 const sp_kind sp_kind_polynomials = {
     "polynomials",
     (const sp_symbol[]){{"r", .at = offsetof(polynomials_file, p.r), .given = true},
                         {"g", .at = offsetof(polynomials_file, p.group_count), .given = true},
                         {"N", .follows = order_of_gram},
                         {0}},
-    rules};
+    rules, polynomials_meta, polynomials_result};
+
+static const sp_fact polynomial_sums_meta[] = {
+    {"first", SP_INTEGER, .meaning = "the file has the sums `first` … `end` − 1 of `total`; k = end − first"},
+    {"end", SP_INTEGER, .meaning = "see `first`"},
+    {"total", SP_INTEGER, .meaning = "16"},
+    {"with_mass", SP_BOOLEAN, .meaning = "true if first = 0: one shard has the mass"},
+    {"r", SP_INTEGER, .meaning = "as in polynomials"},
+    {"density", SP_NUMBER, .meaning = "as in polynomials"},
+    {"parts", SP_OBJECTS, .meaning = "as in polynomials"},
+    {"mass", SP_STRING, .when = "optional", .meaning = "as in polynomials"},
+    {"mesh", SP_HASH, .meaning = "as in polynomials"},
+    {"basis", SP_HASH, .meaning = "as in polynomials"},
+    {"symmetrized", SP_BOOLEAN, .when = "optional", .meaning = "as in polynomials"},
+    {"groups", SP_OBJECTS, .when = "optional, with `with_mass`", .meaning = "as in polynomials"},
+    {0}};
+
+static const sp_fact polynomial_sums_result[] = {
+    {"rows", SP_INTEGER, .meaning = "rows of the matrix whose Gram matrices the sums are"},
+    {"flops", SP_NUMBER, .meaning = "floating-point operations of the symmetric product of all of them"},
+    {0}};
 
 const sp_kind sp_kind_polynomial_sums = {
     "polynomial_sums",
@@ -108,7 +152,7 @@ const sp_kind sp_kind_polynomial_sums = {
                         {"k", .at = offsetof(polynomials_file, sums), .given = true},
                         {"T", .follows = order_of_triangle},
                         {0}},
-    sums_rules};
+    sums_rules, polynomial_sums_meta, polynomial_sums_result};
 
 /* ---- meta ---- */
 

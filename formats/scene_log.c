@@ -25,7 +25,19 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
-const sp_kind sp_kind_scene_log = {"scene_log", symbols, rules};
+static const sp_fact scene_log_meta[] = {{"scene", SP_HASH, .meaning = "of the text of the scene"},
+                                         {"bodies", SP_INTEGER, .meaning = "bodies of the scene, ≥ 1"},
+                                         {"run", SP_OBJECT, .meaning = "how steps are taken"},
+                                         {0}};
+
+static const sp_fact scene_log_result[] = {
+    {"steps", SP_INTEGER, .meaning = "steps that were taken"},
+    {"inputs", SP_INTEGER, .meaning = "inputs that acted"},
+    {"missed_deadlines", SP_INTEGER, .meaning = "deadlines that passed before the cycle before them was done"},
+    {"failure", SP_STRING, .null = true, .meaning = "the message of the last step, if it failed; else null"},
+    {0}};
+
+const sp_kind sp_kind_scene_log = {"scene_log", symbols, rules, scene_log_meta, scene_log_result};
 
 /* ---- writing ---- */
 

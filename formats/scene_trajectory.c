@@ -47,7 +47,56 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
-const sp_kind sp_kind_scene_trajectory = {"scene_trajectory", symbols, rules};
+static const sp_fact scene_trajectory_meta[] = {
+    {"bodies", SP_OBJECTS, .meaning = "one {`name`, `model`, `r`} for each body in order, b ≥ 1"},
+    {"coupled", SP_BOOLEAN, .meaning = "whether a body is coupled to a manipulandum"},
+    {"contacts", SP_BOOLEAN, .meaning = "whether contacts are recorded"},
+    {"scene", SP_HASH, .meaning = "of the text of the scene"},
+    {0}};
+
+static const sp_fact scene_trajectory_result[] = {
+    {"pairs_by_gradient", SP_INTEGER,
+     .meaning = "pairs of a point shell and a distance field whose forces are along gradients of the distance"},
+    {"pairs_by_normal", SP_INTEGER, .meaning = "those whose forces are along the normals of the points"},
+    {"most_nodes_visited", SP_INTEGER, .meaning = "the largest number of nodes that a step visited"},
+    {"most_points_in_contact", SP_INTEGER, .meaning = "the largest number of penetrating points of a step"},
+    {"deepest_level", SP_INTEGER, .meaning = "the deepest level of a step"},
+    {"steps_in_contact", SP_INTEGER, .meaning = "steps with a penetrating point"},
+    {"steps_cut_short", SP_INTEGER, .meaning = "steps in which the budget of the traversal left levels out"},
+    {"steps_in_contact_cut_short", SP_INTEGER, .meaning = "those of them in contact"},
+    {"steps_wholly_inside", SP_INTEGER,
+     .meaning = "steps in which all points of a body penetrated another one, deeper than the extent of the points"},
+    {"steps_passed_through", SP_INTEGER,
+     .meaning = "steps in which points passed through a thin body between two evaluations of contact"},
+    {"cycles_out_of_balance", SP_INTEGER,
+     .meaning = "cycles of static coupling in which the forces were not balanced to 1 %, although the device had "
+                "rested for 200 cycles"},
+    {"steps_at_speed_limit", SP_INTEGER, .meaning = "steps in which a speed limit of the coupling was active"},
+    {"steps_with_free_directions", SP_INTEGER,
+     .meaning = "steps in which neither contact nor coupling resisted along a direction"},
+    {"lowest_distance", SP_NUMBER, .null = true, .unit = "m",
+     .meaning = "the smallest evaluated distance; null: no bodies came near each other"},
+    {"penetration_by_size", SP_NUMBER,
+     .meaning = "largest penetration depth of a pair of bodies relative to the size of the smaller one"},
+    {"contact_stiffness", SP_NUMBER, .unit = "N/m", .meaning = "the penalty stiffness of each point"},
+    {"stiffest_contact", SP_NUMBER,
+     .meaning = "h² times the largest eigenvalue of the contact stiffness of a free body, relative to its mass and "
+                "moments of inertia"},
+    {"lean_of_normals", SP_NUMBER,
+     .meaning = "deviation of contact forces along point normals from those along the gradients of the distances, "
+                "relative to their lengths"},
+    {"energy_rise", SP_NUMBER, .unit = "J",
+     .meaning = "largest excess of the total energy of a recorded frame over that at the start"},
+    {"work_of_paths", SP_NUMBER, .unit = "J",
+     .meaning =
+         "work of bodies on paths on other bodies, and of the inertial forces of frames on bodies that feel them"},
+    {"energy_first", SP_NUMBERS, .unit = "J", .meaning = "kinetic, strain and gravitational energy at the start"},
+    {"energy_last", SP_NUMBERS, .unit = "J", .meaning = "the same at the end"},
+    {"partial_steps", SP_INTEGER, .when = "`--partial`", .meaning = "steps that were done"},
+    {0}};
+
+const sp_kind sp_kind_scene_trajectory = {"scene_trajectory", symbols, rules, scene_trajectory_meta,
+                                          scene_trajectory_result};
 
 /* Computes offsets of the bodies' coordinates; returns −1 if there are too many. */
 static int64_t place_bodies(int64_t count, sp_scene_trajectory_body *bodies)

@@ -12,12 +12,24 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact skin_meta[] = {
+    {"bones", SP_STRINGS, .meaning = "the names of the B bones, in the order of the skeleton"},
+    {"mesh", SP_HASH, .meaning = "of the mesh"},
+    {0}};
+
+static const sp_fact skin_result[] = {
+    {"bones", SP_INTEGER, .meaning = "number of bones"},
+    {"computed_vertices", SP_INTEGER, .meaning = "vertices that are not attached"},
+    {"lowest_weight", SP_NUMBER, .meaning = "the lowest weight that was set to 0, ≤ 0"},
+    {"largest_dropped", SP_NUMBER, .meaning = "largest sum of the weights of a vertex that were not kept"},
+    {0}};
+
 const sp_kind sp_kind_skin = {"skin",
                               (const sp_symbol[]){{"B", .at = offsetof(sp_skin, bone_count), .given = true},
                                                   {"nv", .at = offsetof(sp_skin, vertex_count)},
                                                   {"k", .at = offsetof(sp_skin, influences)},
                                                   {0}},
-                              rules};
+                              rules, skin_meta, skin_result};
 
 static int read_names(sp_context *context, const json_t *meta, sp_pool *pool, sp_skin_file *skin)
 {

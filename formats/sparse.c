@@ -67,12 +67,16 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact sparse_meta[] = {{"matrix", SP_STRING, .meaning = "`K` or `M`: stiffness or mass"},
+                                      {"mesh", SP_HASH, .meaning = "of the mesh"},
+                                      {0}};
+
 const sp_kind sp_kind_sparse = {"sparse",
                                 (const sp_symbol[]){{"nnz", .at = offsetof(sparse_file, entries)},
                                                     {"n + 1", .at = offsetof(sparse_file, starts)},
                                                     {"n", .follows = row_count},
                                                     {0}},
-                                rules};
+                                rules, sparse_meta, NULL};
 
 int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_t **dof, char which[8])
 {

@@ -40,7 +40,7 @@ static const sp_member_rule tensor_rules[] = {
 #undef AT
 
 const sp_kind sp_kind_tensor = {"tensor", (const sp_symbol[]){{"nnz", .at = offsetof(tensor_file, entries)}, {0}},
-                                tensor_rules};
+                                tensor_rules, NULL, NULL};
 
 int sp_tensor_read(sp_context *context, sp_file *file, int64_t order, bool once, sp_tensor *tensor)
 {
@@ -86,13 +86,21 @@ static const sp_member_rule basis_rules[] = {
     {0}};
 #undef AT
 
+static const sp_fact system_basis_result[] = {
+    {"largest_residual", SP_NUMBER,
+     .meaning = "of the derivatives: largest ‖KΦ + (H:ψⱼ)ψᵢ‖ / ‖(H:ψⱼ)ψᵢ‖, recomputed with K"},
+    {"orthogonality", SP_NUMBER, .meaning = "largest magnitude of an entry of UᵀAU − 1"},
+    {"columns", SP_INTEGER, .meaning = "number of modes and derivatives"},
+    {"rank", SP_INTEGER, .meaning = "number of singular values above 1e-14 times the first"},
+    {0}};
+
 const sp_kind sp_kind_system_basis = {"system_basis",
                                       (const sp_symbol[]){{"n", .at = offsetof(sp_system_basis, n)},
                                                           {"r", .at = offsetof(sp_system_basis, r)},
                                                           {"k", .at = offsetof(sp_system_basis, count)},
                                                           {"p", .at = offsetof(sp_system_basis, pairs)},
                                                           {0}},
-                                      basis_rules};
+                                      basis_rules, NULL, system_basis_result};
 
 int sp_system_basis_read(sp_context *context, sp_file *file, sp_system_basis *basis)
 {

@@ -1,4 +1,5 @@
-/* The tables of members of all kinds of files, and the format pages, which must agree. */
+/* The tables of members and of keys of meta and result of all kinds of files, and the format pages, which must agree.
+ */
 #include "formats/kinds.h"
 #include "source_file.h"
 
@@ -26,9 +27,51 @@ static void row_of(const sp_member_rule *rule, char row[1000])
 
 static const char heading[] = "\n| member | type, shape, order | presence | unit | |\n|---|---|---|---|---|";
 
-/* The number of rows that differ between page and table, or that only one of them has, and the first of them as the
- * table has it. */
-static int differences(const char *page, const sp_kind *kind, char first[1000])
+/* Likewise that of a key: name, type, unit, condition, meaning. */
+static void row_of_fact(const sp_fact *fact, char row[1000])
+{
+    snprintf(row, 1000, "\n| `%s` | %s | %s | %s | %s", fact->name, sp_fact_type_words(fact),
+             fact->unit ? fact->unit : "", fact->when ? fact->when : "", fact->meaning);
+}
+
+/* The next row if the one at `at` begins with `row`, else NULL; the page may add a sentence or clause. */
+static const char *after(const char *at, const char *row)
+{
+    const char *more = at + strlen(row);
+    if (strncmp(at, row, strlen(row)) || (!strchr(",;:.", *more) && strncmp(more, " |\n", 3) && *more != ' '))
+        return NULL;
+    return strchr(at + 1, '\n');
+}
+
+/* The number of rows of keys that differ between page and table, whose first column is called `word`, or that only one
+ * of them has, and the first of them as the table has it. */
+static int fact_differences(const char *page, const char *word, const sp_fact *facts, char first[1000])
+{
+    char title[100];
+    snprintf(title, sizeof title, "\n| %s | type | unit | when | meaning |\n|---|---|---|---|---|", word);
+    const char *at = strstr(page, title);
+    int count = 0;
+    if (!at != !facts)
+        snprintf(first, 1000, "a table of keys of %s", word);
+    if (!at || !facts)
+        return !at != !facts;
+
+    at += strlen(title);
+    for (; facts->name; facts++) {
+        char row[1000];
+        row_of_fact(facts, row);
+        const char *next = after(at, row);
+        if (!next)
+            snprintf(first, count++ ? 0 : 1000, "%s", row + 1);
+        at = next ? next : at;
+    }
+    if (at[1] == '|' && !count)
+        snprintf(first, 1000, "no row here: %.60s", at + 1);
+    return count + (at[1] == '|');
+}
+
+/* The same of members. */
+static int member_differences(const char *page, const sp_kind *kind, char first[1000])
 {
     const char *at = strstr(page, heading);
     int count = 0;
@@ -39,14 +82,20 @@ static int differences(const char *page, const sp_kind *kind, char first[1000])
     for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
         char row[1000];
         row_of(rule, row);
-        const char *more = at + strlen(row);
-        /* the page may add a sentence or clause */
-        if (strncmp(at, row, strlen(row)) || (!strchr(",;:.", *more) && strncmp(more, " |\n", 3) && *more != ' '))
+        const char *next = after(at, row);
+        if (!next)
             snprintf(first, count++ ? 0 : 1000, "%s", row + 1);
-        else
-            at = strchr(at + 1, '\n');
+        at = next ? next : at;
     }
     return count + (at[1] == '|');
+}
+
+static int differences(const char *page, const sp_kind *kind, char first[1000])
+{
+    int count = member_differences(page, kind, first);
+    if (!count)
+        count = fact_differences(page, "meta", kind->meta, first);
+    return count ? count : fact_differences(page, "result", kind->result, first);
 }
 
 static char *page_of(const sp_kind *kind)
@@ -58,7 +107,7 @@ static char *page_of(const sp_kind *kind)
 
 static void pages(void)
 {
-    int members = 0;
+    int members = 0, keys = 0;
     for (int k = 0; sp_kinds[k]; k++) {
         char first[1000], *page = page_of(sp_kinds[k]);
         if (!page)
@@ -67,9 +116,25 @@ static void pages(void)
         CHECK(wrong == 0, "%s.md: %d rows differ, the first is to begin: %s", sp_kinds[k]->name, wrong, first);
         for (const sp_member_rule *rule = sp_kinds[k]->rules; rule->name; rule++)
             members++;
+        for (int i = 0; i < 2; i++)
+            for (const sp_fact *f = i ? sp_kinds[k]->result : sp_kinds[k]->meta; f && f->name; f++)
+                keys++;
         free(page);
     }
-    NOTE("%d members", members);
+    NOTE("%d members, %d keys of meta and result", members, keys);
+}
+
+/* The keys of all files, in the page of the container. */
+static void container(void)
+{
+    char *page = source_file("formats/container.md"), first[1000] = "";
+    const char *meta = page ? strstr(page, "\n## meta,") : NULL, *result = page ? strstr(page, "\n## result,") : NULL;
+    CHECK(meta && result, "container.md has no heading of meta or result");
+    if (meta && result) {
+        CHECK(fact_differences(meta, "key", sp_facts_of_meta, first) == 0, "the first row of meta: %s", first);
+        CHECK(fact_differences(result, "key", sp_facts_of_result, first) == 0, "the first row of result: %s", first);
+    }
+    free(page);
 }
 
 /* `from`, in the row of the first member that has it, replaced by `to`. */
@@ -100,6 +165,14 @@ static void pages_that_differ(void)
     changed(&sp_kind_mesh, page, "| optional |", "| required |");
     changed(&sp_kind_mesh, page, "with `cut_from`", "optional");
     changed(&sp_kind_mesh, page, "| m |", "| mm |");
+    changed(&sp_kind_mesh, page, "| meta |", "| keys |");
+    changed(&sp_kind_mesh, page, "\n| `up` |", "\n| `down` |");
+    changed(&sp_kind_mesh, page, "\n| `up` |", "\n| `other` | integer |  |  | more |\n| `up` |");
+    changed(&sp_kind_mesh, page, "\n\n## Laws", "\n| `other` | integer |  |  | more |\n\n## Laws");
+    changed(&sp_kind_mesh, page, "`volume` | number | m³", "`volume` | integer | m³");
+    changed(&sp_kind_mesh, page, "`volume` | number | m³", "`volume` | number | m²");
+    changed(&sp_kind_mesh, page, "| `voxelize` | the edge", "|  | the edge");
+    changed(&sp_kind_mesh, page, "the edge of a voxel", "half of the edge of a voxel");
     const char *row = strstr(page, "\n| `kept`"), *end = row ? strchr(row + 1, '\n') : NULL;
     CHECK(end, "mesh.md has no kept");
     char first[1000];
@@ -139,12 +212,56 @@ static void every_page(void)
     free(page);
 }
 
+/* A table of keys: unique names, none of them one of all files, and meanings that fit into a cell. */
+static void check_keys(const char *name, const sp_fact *facts, const sp_fact *shared)
+{
+    for (const sp_fact *fact = facts; fact && fact->name; fact++) {
+        CHECK(sp_fact_find(facts, fact->name) == fact, "%s: %s occurs twice", name, fact->name);
+        CHECK(!sp_fact_find(shared, fact->name), "%s: %s is a key of all files", name, fact->name);
+        CHECK(fact->meaning && *fact->meaning && !strchr(fact->meaning, '|'), "%s: %s has no meaning", name,
+              fact->name);
+    }
+}
+
+static bool fits(sp_fact fact, const char *text)
+{
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    CHECK(value, "%s", text);
+    const bool it = sp_fact_fits(&fact, value);
+    json_decref(value);
+    return it;
+}
+
+static void types(void)
+{
+    const char *const hash = "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"";
+    /* a value of each type, in the order of the enumeration; number has integers, too */
+    const char *const value[] = {"3", "2.5", "true", "\"K\"", hash, "{}", "[1, 2]", "[0.5, 2]", "[\"a\"]", "[{}]"};
+    for (int t = SP_INTEGER; t <= SP_OBJECTS; t++)
+        for (int v = SP_INTEGER; v <= SP_OBJECTS; v++) {
+            const bool own = t == v || (t == SP_NUMBER && v == SP_INTEGER) || (t == SP_STRING && v == SP_HASH) ||
+                             (t == SP_NUMBERS && v == SP_INTEGERS);
+            CHECK(fits((sp_fact){.type = (enum sp_fact_type)t}, value[v]) == own, "type %d, value %s", t, value[v]);
+        }
+    CHECK(fits((sp_fact){.type = SP_HASH}, "\"\"") && !fits((sp_fact){.type = SP_HASH}, "\"0123\""), "hashes");
+    CHECK(fits((sp_fact){.type = SP_NUMBERS}, "[]") && !fits((sp_fact){.type = SP_NUMBERS}, "[1, \"a\"]"), "arrays");
+    CHECK(!fits((sp_fact){.type = SP_NUMBER}, "null") && fits((sp_fact){.type = SP_NUMBER, .null = true}, "null"),
+          "null");
+    CHECK(!fits((sp_fact){.type = SP_NUMBERS}, "[1, null]") &&
+              fits((sp_fact){.type = SP_NUMBERS, .null = true}, "[1, null]") &&
+              !fits((sp_fact){.type = SP_NUMBERS, .null = true}, "null"),
+          "null in an array");
+    CHECK(!sp_fact_fits(&(sp_fact){.type = SP_NUMBER, .null = true}, NULL), "no value");
+}
+
 /* The tables themselves: unique names, symbols and companions that exist, low below high. */
 static void tables(void)
 {
     for (int k = 0; sp_kinds[k]; k++) {
         const sp_kind *kind = sp_kinds[k];
         CHECK(sp_kind_find(kind->name) == kind, "%s", kind->name);
+        check_keys(kind->name, kind->meta, sp_facts_of_meta);
+        check_keys(kind->name, kind->result, sp_facts_of_result);
         for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
             CHECK(sp_kind_rule(kind, rule->name) == rule, "%s: %s occurs twice", kind->name, rule->name);
             CHECK(rule->meaning && *rule->meaning, "%s: %s has no meaning", kind->name, rule->name);
@@ -173,7 +290,9 @@ static void tables(void)
 int main(void)
 {
     RUN(tables);
+    RUN(types);
     RUN(pages);
+    RUN(container);
     RUN(pages_that_differ);
     RUN(every_page);
     return test_end();

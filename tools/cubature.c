@@ -134,28 +134,27 @@ static const tool_spec spec = {
                 "  cubature dragon.npz basis.npz motion.npz --nested -o cub.npz\n",
 };
 
-static json_t *make_meta(const cubature_problem *p, const char *kind)
+static json_t *make_meta(const cubature_problem *p, const sp_kind *kind)
 {
-    json_t *meta = tool_meta_new(kind);
-    json_object_set_new(meta, "mesh", json_string(p->mesh.hash));
-    json_object_set_new(meta, "basis", json_string(p->basis.hash));
+    json_t *meta = tool_meta_new(kind->name);
+    tool_facts(meta, kind->meta, {"mesh", .text = p->mesh.hash}, {"basis", .text = p->basis.hash});
     return meta;
 }
 
 static void write_training(cubature_problem *p, tool_output *output)
 {
-    json_t *meta = make_meta(p, "training"), *result = tool_result_new();
+    json_t *meta = make_meta(p, &sp_kind_training), *result = tool_result_new();
     tool_check(sp_training_write(p->context, tool_output_writer(output), meta, &p->poses, p->first, p->total),
                tool_output_path());
-    json_object_set_new(result, "amplitude", p->amplitude > 0 ? tool_real("amplitude", p->amplitude) : json_null());
-    json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));
+    tool_facts(result, sp_kind_training.result, {"amplitude", .real = p->amplitude, .none = !(p->amplitude > 0)},
+               {"shrunk_poses", .integer = p->shrunk});
     tool_output_finish(output, result);
     json_decref(meta);
 }
 
 static void write_cubature(cubature_problem *p, tool_output *output)
 {
-    json_t *meta = make_meta(p, "cubature"), *result = tool_result_new();
+    json_t *meta = make_meta(p, &sp_kind_cubature), *result = tool_result_new();
     sp_cubature cubature;
     (chosen.method == METHOD_MODAL ? cubature_modal : cubature_joint)(p, &cubature, result);
     cubature.stiffness = cubature_keeps_linear(p) ? p->stiffness : NULL;

@@ -82,8 +82,7 @@ static json_t *approximate(sp_context *context, const char *path, const sp_surfa
              (long long)field->cells[0], (long long)field->cells[1], (long long)field->cells[2], field->spacing,
              (long long)chosen.pose.fields.count, (long long)inside);
     json_t *result = tool_result_new();
-    json_object_set_new(result, "sign", json_string("deformed"));
-    json_object_set_new(result, "inside", json_integer(inside));
+    tool_facts(result, sp_kind_field.result, {"sign", .text = "deformed"}, {"inside", .integer = inside});
     return result;
 }
 
@@ -117,26 +116,24 @@ static json_t *report_result(const sp_distance_report *report)
 {
     json_t *result = tool_result_new();
 
-    json_object_set_new(result, "sign", json_string(sign_names[report->sign]));
-    json_object_set_new(result, "inside", json_integer(report->inside));
-    json_object_set_new(result, "boundary", tool_real("boundary", report->boundary));
+    tool_facts(result, sp_kind_field.result, {"sign", .text = sign_names[report->sign]},
+               {"inside", .integer = report->inside}, {"boundary", .real = report->boundary});
 
     if (report->sign != SP_FIELD_UNSIGNED) {
-        json_object_set_new(result, "sign_tests", json_integer(report->sign_tests));
-        json_object_set_new(result, "sign_disagreements", json_integer(report->sign_disagreements));
+        tool_facts(result, sp_kind_field.result, {"sign_tests", .integer = report->sign_tests},
+                   {"sign_disagreements", .integer = report->sign_disagreements});
     }
 
     if (report->sign == SP_FIELD_OFFSET) {
-        json_object_set_new(result, "offset_triangles", json_integer(report->offset_triangles));
-        json_object_set_new(result, "enclosed_vertices", json_integer(report->dropped_vertices));
+        tool_facts(result, sp_kind_field.result, {"offset_triangles", .integer = report->offset_triangles},
+                   {"enclosed_vertices", .integer = report->dropped_vertices});
     } else if (report->sign != SP_FIELD_UNSIGNED) {
-        json_object_set_new(result, "closed", json_boolean(report->closed));
-        json_object_set_new(result, "manifold", json_boolean(report->manifold));
-        json_object_set_new(result, "open_edges", json_integer(report->orient.open_edges));
-        json_object_set_new(result, "turned_triangles", json_integer(report->orient.turned));
-        json_object_set_new(result, "doubled_triangles", json_integer(report->orient.doubled));
-        json_object_set_new(result, "degenerate_triangles", json_integer(report->orient.degenerate));
-        json_object_set_new(result, "one_sided_patches", json_integer(report->orient.one_sided));
+        tool_facts(result, sp_kind_field.result, {"closed", .boolean = report->closed},
+                   {"manifold", .boolean = report->manifold}, {"open_edges", .integer = report->orient.open_edges},
+                   {"turned_triangles", .integer = report->orient.turned},
+                   {"doubled_triangles", .integer = report->orient.doubled},
+                   {"degenerate_triangles", .integer = report->orient.degenerate},
+                   {"one_sided_patches", .integer = report->orient.one_sided});
     }
 
     return result;
@@ -190,13 +187,11 @@ int main(int argc, char **argv)
 
     sp_surface_free(&surface);
     json_t *meta = tool_meta_new("field");
-    json_object_set_new(meta, "sign", json_string(chosen.pose.fields.count ? "deformed" : sign_names[report.sign]));
-    if (report.sign == SP_FIELD_OFFSET)
-        json_object_set_new(meta, "offset", tool_real("offset", report.offset));
-
-    /* The field of another place than the mesh's at rest is not one of the mesh. */
-    if (mesh.path && !chosen.pose.basis)
-        json_object_set_new(meta, "mesh", json_string(mesh.hash));
+    tool_facts(meta, sp_kind_field.meta,
+               {"sign", .text = chosen.pose.fields.count ? "deformed" : sign_names[report.sign]},
+               {"offset", .real = report.offset, .leave_out = report.sign != SP_FIELD_OFFSET},
+               /* The field of another place than the mesh's at rest is not one of the mesh. */
+               {"mesh", .text = mesh.hash, .leave_out = !mesh.path || chosen.pose.basis});
 
     tool_check(sp_field_write(context, tool_output_writer(output), meta, &field), tool_output_path());
     tool_output_finish(output, result);

@@ -136,7 +136,7 @@ static json_t *report_result(sp_context *context, const sp_metric *metric, const
     json_t *result = tool_result_new();
     double orthogonality;
     if (chosen.raw) {
-        json_object_set_new(result, "columns", json_integer(count));
+        tool_facts(result, sp_kind_snapshots.result, {"columns", .integer = count});
         return result;
     }
     tool_check(sp_store_orthogonality(context, metric, &set->store, &orthogonality), NULL);
@@ -144,11 +144,9 @@ static json_t *report_result(sp_context *context, const sp_metric *metric, const
         tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
     tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)count, (long long)rank,
              (long long)set->store.count, orthogonality);
-    json_object_set_new(result, "orthogonality", tool_real("orthogonality", orthogonality));
-    json_object_set_new(result, "columns", json_integer(count));
-    json_object_set_new(result, "rank", json_integer(rank));
-    const char *key = chosen.method == METHOD_PCA && !chosen.keep_first ? "singular_values" : "new_parts";
-    json_object_set_new(result, key, tool_reals(key, rank, value));
+    const bool singular = chosen.method == METHOD_PCA && !chosen.keep_first;
+    tool_facts(result, sp_kind_basis.result, {"orthogonality", .real = orthogonality}, {"columns", .integer = count},
+               {"rank", .integer = rank}, {singular ? "singular_values" : "new_parts", .count = rank, .reals = value});
     return result;
 }
 

@@ -133,7 +133,7 @@ static void solve_derivatives(system_problem *s)
                s->path[0]);
     if (residual > 1e-8)
         tool_warn(s->path[0], "the residual of a derivative is %.1e", residual);
-    json_object_set_new(s->result, "largest_residual", tool_real("largest_residual", residual));
+    tool_facts(s->result, sp_kind_system_basis.result, {"largest_residual", .real = residual});
 }
 
 /* The columns λ₁/λ_j ψ_j and λ₁²/(λ_i λ_j) Φ_ij of unit length (thesis eq. 2.52); w [columns] their factors */
@@ -184,9 +184,8 @@ static void reduce(system_problem *s)
         tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
     tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)columns, (long long)rank,
              (long long)b->r, orthogonality);
-    json_object_set_new(s->result, "orthogonality", tool_real("orthogonality", orthogonality));
-    json_object_set_new(s->result, "columns", json_integer(columns));
-    json_object_set_new(s->result, "rank", json_integer(rank));
+    tool_facts(s->result, sp_kind_system_basis.result, {"orthogonality", .real = orthogonality},
+               {"columns", .integer = columns}, {"rank", .integer = rank});
     sp_store_free(&store);
 }
 

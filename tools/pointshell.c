@@ -123,13 +123,10 @@ static json_t *make_meta(const source *from, const char *basis_hash)
 {
     static const char *const surfaces[] = {"model", "offset", "field"};
     json_t *meta = tool_meta_new("pointshell");
-    json_object_set_new(meta, "surface", json_string(surfaces[from->level.kind]));
-    if (from->level.kind != SP_LEVEL_SURFACE)
-        json_object_set_new(meta, "offset", tool_real("offset", from->level.value));
-    if (from->has_mesh)
-        json_object_set_new(meta, "mesh", json_string(from->mesh.hash));
-    if (*basis_hash)
-        json_object_set_new(meta, "basis", json_string(basis_hash));
+    tool_facts(meta, sp_kind_pointshell.meta, {"surface", .text = surfaces[from->level.kind]},
+               {"offset", .real = from->level.value, .leave_out = from->level.kind == SP_LEVEL_SURFACE},
+               {"mesh", .text = from->mesh.hash, .leave_out = !from->has_mesh},
+               {"basis", .text = basis_hash, .leave_out = !*basis_hash});
     return meta;
 }
 

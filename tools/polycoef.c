@@ -58,14 +58,13 @@ static void write_polynomials(sp_context *context, const tool_mesh *mesh, const 
                                            .end_sum = chosen.shard ? (int)shard.end : 0};
     tool_check(sp_polynomials_new(context, &body, r, basis->columns.U, &parameters, &polynomials, &report), mesh->path);
 
-    json_t *meta = tool_meta_new(chosen.shard ? "polynomial_sums" : "polynomials"), *result = tool_result_new();
-    json_object_set_new(meta, "mesh", json_string(mesh->hash));
-    json_object_set_new(meta, "basis", json_string(basis->hash));
+    const sp_kind *kind = chosen.shard ? &sp_kind_polynomial_sums : &sp_kind_polynomials;
+    json_t *meta = tool_meta_new(kind->name), *result = tool_result_new();
+    tool_facts(meta, kind->meta, {"mesh", .text = mesh->hash}, {"basis", .text = basis->hash});
     tool_check((chosen.shard ? sp_polynomial_sums_write : sp_polynomials_write)(context, tool_output_writer(output),
                                                                                 meta, &polynomials),
                tool_output_path());
-    json_object_set_new(result, "rows", json_integer(report.rows));
-    json_object_set_new(result, "flops", tool_real("flops", report.flops));
+    tool_facts(result, kind->result, {"rows", .integer = report.rows}, {"flops", .real = report.flops});
     tool_output_finish(output, result);
     json_decref(meta);
     sp_polynomials_free(&polynomials);

@@ -35,20 +35,10 @@ static json_t *report(sp_context *context, const cut_sides *p, const sp_mesh *cu
         (long long)n.doubled, (long long)n.copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
 
     json_t *result = tool_result_new();
-    const struct {
-        const char *name;
-        int64_t value;
-    } counts[] = {{"sides", p->count},
-                  {"pieces", n.pieces},
-                  {"pieces_before", n.pieces_before},
-                  {"unheld_pieces", n.free_pieces},
-                  {"doubled_vertices", n.doubled},
-                  {"new_vertices", n.copies},
-                  {"dropped_triangles", dropped}};
-
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
-    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(written)));
+    tool_facts(result, sp_kind_mesh.result, {"sides", .integer = p->count}, {"pieces", .integer = n.pieces},
+               {"pieces_before", .integer = n.pieces_before}, {"unheld_pieces", .integer = n.free_pieces},
+               {"doubled_vertices", .integer = n.doubled}, {"new_vertices", .integer = n.copies},
+               {"dropped_triangles", .integer = dropped}, {"volume", .real = sp_mesh_volume(written)});
     return result;
 }
 
@@ -74,7 +64,7 @@ static void write_kept(sp_context *context, cut_sides *p, const tool_mesh *mesh,
         kept[v] = origin[kept[v]];
     tool_say("kept %lld of %lld elements and %lld of %lld vertices", (long long)sp_mesh_element_count(&part),
              (long long)sp_mesh_element_count(cut), (long long)part.vertex_count, (long long)cut->vertex_count);
-    json_object_set_new(result, "kept_elements", json_integer(sp_mesh_element_count(&part)));
+    tool_facts(result, sp_kind_mesh.result, {"kept_elements", .integer = sp_mesh_element_count(&part)});
     tool_check(sp_mesh_write_kept(context, tool_output_writer(output), meta, &part, mesh->hash, kept),
                tool_output_path());
     tool_output_finish(output, result);

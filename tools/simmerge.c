@@ -80,7 +80,8 @@ int main(int argc, char **argv)
     json_t *meta = merge_meta(all.kind->whole, &shards[0]), *result = tool_result_new(),
            *joined = all.kind->join(context, all.count, shards, all.mesh, meta, output);
 
-    json_object_set_new(result, "warnings", merge_warnings(all.count, shards, json_object_get(result, "warnings")));
+    tool_facts(result, sp_facts_of_result,
+               {"warnings", .json = merge_warnings(all.count, shards, json_object_get(result, "warnings"))});
     json_object_del(joined, "warnings");
     json_object_update(result, joined);
     json_decref(joined);

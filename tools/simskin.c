@@ -55,10 +55,9 @@ static json_t *report(const sp_skin *skin, const sp_skin_report *weights)
              "was not kept %.2g",
              (long long)skin->bone_count, (long long)(skin->vertex_count - weights->solved), (long long)weights->solved,
              weights->lowest, weights->dropped);
-    json_object_set_new(result, "bones", json_integer(skin->bone_count));
-    json_object_set_new(result, "computed_vertices", json_integer(weights->solved));
-    json_object_set_new(result, "lowest_weight", tool_real("lowest_weight", weights->lowest));
-    json_object_set_new(result, "largest_dropped", tool_real("largest_dropped", weights->dropped));
+    tool_facts(result, sp_kind_skin.result, {"bones", .integer = skin->bone_count},
+               {"computed_vertices", .integer = weights->solved}, {"lowest_weight", .real = weights->lowest},
+               {"largest_dropped", .real = weights->dropped});
     return result;
 }
 
@@ -96,7 +95,7 @@ int main(int argc, char **argv)
                mesh.path);
 
     json_t *meta = tool_meta_new("skin"), *result = report(&skin, &weights);
-    json_object_set_new(meta, "mesh", json_string(mesh.hash));
+    tool_facts(meta, sp_kind_skin.meta, {"mesh", .text = mesh.hash});
     tool_check(sp_skin_write(context, tool_output_writer(output), meta, &skin, skeleton.names), tool_output_path());
     tool_output_finish(output, result);
 

@@ -88,31 +88,23 @@ static void say_hollow(const sp_voxelize_report *report)
 
 static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *mesh)
 {
-    json_t *result = tool_result_new(), *sizes = json_array();
+    json_t *result = tool_result_new();
+    const int64_t listed = report->component_count < 16 ? report->component_count : 16;
+    tool_facts(result, sp_kind_mesh.result, {"volume", .real = sp_mesh_volume(mesh)},
+               {"origin", .count = 3, .reals = report->origin}, {"spacing", .real = report->spacing},
+               {"surface_voxels", .integer = report->surface_voxels},
+               {"filled_voxels", .integer = report->filled_voxels}, {"components", .integer = report->component_count},
+               {"enclosed_voxels", .integer = report->enclosed_voxels, .leave_out = chosen.fill},
+               {"component_sizes", .count = listed, .integers = report->component_size},
+               {"dropped_voxels", .integer = report->dropped_voxels},
+               {"dropped_triangles", .integer = report->dropped_triangles});
 
-    for (int64_t i = 0; i < report->component_count && i < 16; i++)
-        json_array_append_new(sizes, json_integer(report->component_size[i]));
-
-    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(mesh)));
-    json_object_set_new(result, "origin", tool_reals("origin", 3, report->origin));
-    json_object_set_new(result, "spacing", tool_real("spacing", report->spacing));
-    json_object_set_new(result, "surface_voxels", json_integer(report->surface_voxels));
-    json_object_set_new(result, "filled_voxels", json_integer(report->filled_voxels));
-    json_object_set_new(result, "components", json_integer(report->component_count));
-
-    if (!chosen.fill)
-        json_object_set_new(result, "enclosed_voxels", json_integer(report->enclosed_voxels));
-    json_object_set_new(result, "component_sizes", sizes);
-    json_object_set_new(result, "dropped_voxels", json_integer(report->dropped_voxels));
-    json_object_set_new(result, "dropped_triangles", json_integer(report->dropped_triangles));
-
-    if (chosen.fill) {
-        json_object_set_new(result, "open_edges", json_integer(report->orient.open_edges));
-        json_object_set_new(result, "turned_triangles", json_integer(report->orient.turned));
-        json_object_set_new(result, "doubled_triangles", json_integer(report->orient.doubled));
-        json_object_set_new(result, "degenerate_triangles", json_integer(report->orient.degenerate));
-        json_object_set_new(result, "one_sided_patches", json_integer(report->orient.one_sided));
-    }
+    if (chosen.fill)
+        tool_facts(result, sp_kind_mesh.result, {"open_edges", .integer = report->orient.open_edges},
+                   {"turned_triangles", .integer = report->orient.turned},
+                   {"doubled_triangles", .integer = report->orient.doubled},
+                   {"degenerate_triangles", .integer = report->orient.degenerate},
+                   {"one_sided_patches", .integer = report->orient.one_sided});
     return result;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -234,8 +233,8 @@ json_t *tool_meta_new(const char *kind)
     json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool",
                              tool.recorded ? tool.recorded : tool.spec->name, "version", SUPPLE_VERSION);
     json_object_set(meta, "parameters", tool.parameters);
-    if ((tool.spec->common & TOOL_SEED) && !tool.no_seed)
-        json_object_set_new(meta, "seed", json_integer(tool.seed));
+    tool_facts(meta, sp_facts_of_meta,
+               {"seed", .integer = tool.seed, .leave_out = !(tool.spec->common & TOOL_SEED) || tool.no_seed});
     json_object_set(meta, "inputs", tool.inputs);
     json_object_set(meta, "history", tool.history);
     return meta;
@@ -243,29 +242,7 @@ json_t *tool_meta_new(const char *kind)
 
 void tool_meta_output(json_t *meta, const char *option)
 {
-    json_object_set_new(meta, "output", json_string(option));
-}
-
-json_t *tool_real(const char *key, double value)
-{
-    if (!isfinite(value))
-        tool_fail(SP_NUMERICAL, tool.output,
-                  "\"%s\" of the result is not finite: the inputs are too large or too small", key);
-    json_t *number = json_real(value);
-    if (!number)
-        tool_out_of_memory();
-    return number;
-}
-
-json_t *tool_reals(const char *key, int64_t count, const double *values)
-{
-    json_t *array = json_array();
-    for (int64_t i = 0; i < count; i++)
-        if (json_array_append_new(array, tool_real(key, values[i])))
-            tool_out_of_memory();
-    if (!array)
-        tool_out_of_memory();
-    return array;
+    tool_facts(meta, sp_facts_of_meta, {"output", .text = option});
 }
 
 json_t *tool_result_new(void)

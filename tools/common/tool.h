@@ -18,7 +18,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/remarks.h"
-#include "formats/file.h"
+#include "formats/kinds.h"
 
 #include <stdio.h>
 #include <stdnoreturn.h>
@@ -251,8 +251,30 @@ void tool_meta_output(json_t *meta, const char *option);
 /* result with "warnings"; owned by the caller until tool_output_finish. */
 json_t *tool_result_new(void);
 
-/* Adds a number to `result` or `meta` under this key. Ends the program if it is not finite, which JSON cannot
- * represent. */
+/* A value of a key of meta or result, in the field of the type that the table of keys states (formats/facts.h). */
+typedef struct tool_fact {
+    const char *name;
+    bool leave_out; /* the file does not have the key */
+    bool none;      /* null, of an array each value; the table must allow it */
+    int64_t integer;
+    double real;
+    bool boolean;
+    const char *text; /* a string or hash */
+    int64_t count;    /* of an array */
+    const int64_t *integers;
+    const double *reals;
+    json_t *json; /* any type; owned from here on */
+} tool_fact;
+
+/* Adds values to meta or result in this order:
+ *
+ *     tool_facts(result, sp_kind_skin.result, {"bones", .integer = count}, {"lowest_weight", .real = lowest});
+ *
+ * The table must have the key. Ends the program if a number is not finite, which JSON cannot represent. */
+#define tool_facts(object, facts, ...) tool_facts_set(object, facts, (const tool_fact[]){__VA_ARGS__, {0}})
+void tool_facts_set(json_t *object, const sp_fact *facts, const tool_fact *values);
+
+/* A number for the key of this name. Ends the program if it is not finite. */
 json_t *tool_real(const char *key, double value);
 json_t *tool_reals(const char *key, int64_t count, const double *values);
 

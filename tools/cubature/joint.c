@@ -47,15 +47,14 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
              (long long)cubature->count, (long long)sp_mesh_element_count(&p->mesh.mesh), names[choice->method],
              (long long)report.passes, report.error, (long long)p->poses.count, report.kkt);
 
-    json_object_set_new(result, "rounds", json_integer(report.rounds));
-    json_object_set_new(result, "passes", json_integer(report.passes));
-    json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
-    json_object_set_new(result, "reached", json_boolean(report.reached));
+    tool_facts(result, sp_kind_cubature.result, {"rounds", .integer = report.rounds},
+               {"passes", .integer = report.passes}, {"kkt", .real = report.kkt},
+               {"reached", .boolean = report.reached});
 
     if (choice->exchanges)
-        json_object_set_new(result, "exchanged", json_integer(report.exchanged));
+        tool_facts(result, sp_kind_cubature.result, {"exchanged", .integer = report.exchanged});
     if (cubature->nested) {
-        json_object_set_new(result, "nested_error", tool_real("nested_error", report.nested_error));
-        json_object_set_new(result, "nested_elements", json_integer(report.nested_count));
+        tool_facts(result, sp_kind_cubature.result, {"nested_error", .real = report.nested_error},
+                   {"nested_elements", .integer = report.nested_count});
     }
 }

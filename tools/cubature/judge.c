@@ -28,7 +28,7 @@ static void set_error(json_t *result, const char *name, const char *suffix, doub
 {
     char key[64];
     snprintf(key, sizeof key, "%s%s", name, suffix);
-    json_object_set_new(result, key, isnan(error) ? json_null() : tool_real(key, error));
+    tool_facts(result, sp_kind_cubature.result, {key, .real = error, .none = isnan(error)});
 }
 
 void cubature_judge(cubature_problem *p, const sp_cubature *cubature, json_t *result)
@@ -38,10 +38,9 @@ void cubature_judge(cubature_problem *p, const sp_cubature *cubature, json_t *re
     const int own = p->choice->metric == METRIC_ENERGY ? SP_NORM_ENERGY : SP_NORM_FORCE;
     double held_out[SP_NORMS];
 
-    json_object_set_new(result, "elements", json_integer(cubature->count));
-    json_object_set_new(result, "metric", json_string(metrics[p->choice->metric]));
-    json_object_set_new(result, "training_poses", json_integer(p->poses.count));
-    json_object_set_new(result, "held_out_poses", json_integer(p->held_out.count));
+    tool_facts(result, sp_kind_cubature.result, {"elements", .integer = cubature->count},
+               {"metric", .text = metrics[p->choice->metric]}, {"training_poses", .integer = p->poses.count},
+               {"held_out_poses", .integer = p->held_out.count});
 
     for (int k = 0; k < (cubature->nested ? 3 : 2); k++)
         for (int norm = 0; norm < SP_NORMS; norm++) {
@@ -66,7 +65,6 @@ void cubature_judge(cubature_problem *p, const sp_cubature *cubature, json_t *re
         tool_say("error on %lld poses held out: %.3g in the force norm", (long long)p->held_out.count,
                  held_out[SP_NORM_FORCE]);
 
-    json_object_set_new(result, "amplitude", p->amplitude > 0 ? tool_real("amplitude", p->amplitude) : json_null());
-    json_object_set_new(result, "resting_poses", json_integer(p->resting));
-    json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));
+    tool_facts(result, sp_kind_cubature.result, {"amplitude", .real = p->amplitude, .none = !(p->amplitude > 0)},
+               {"resting_poses", .integer = p->resting}, {"shrunk_poses", .integer = p->shrunk});
 }

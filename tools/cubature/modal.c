@@ -51,6 +51,30 @@ static int add_samples(void *data, int64_t count, const double *centre, const do
     return SP_OK;
 }
 
+static void report_rounds(cubature_problem *p, const sp_incremental_report *report, bool held_out, json_t *result)
+{
+    const sp_incremental_round *round = report->rounds.data;
+    const int64_t n = report->rounds.count;
+    int64_t *poses = tool_allocate(&p->pool, n, sizeof *poses);
+    double *error = tool_allocate(&p->pool, 4 * n, sizeof *error), *mean = error + n, *judged = mean + n,
+           *deviation = judged + n;
+
+    for (int64_t k = 0; k < n; k++) {
+        poses[k] = round[k].poses;
+        error[k] = round[k].error;
+        mean[k] = round[k].mean_error;
+        judged[k] = round[k].held_out_error;
+        deviation[k] = round[k].held_out_deviation;
+    }
+
+    tool_facts(result, sp_kind_cubature.result, {"rounds", .integer = n},
+               {"round_poses", .count = n, .integers = poses}, {"round_errors", .count = n, .reals = error},
+               {"round_mean_errors", .count = n, .reals = mean},
+               {"round_held_out_errors", .count = n, .reals = judged, .none = !held_out},
+               {"round_held_out_deviations", .count = n, .reals = deviation, .none = !held_out},
+               {"settled", .boolean = report->settled});
+}
+
 static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_cubature *cubature,
                               sp_modal_report *fitted, json_t *result)
 {
@@ -81,27 +105,8 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
                                     &report),
                NULL);
 
-    const sp_incremental_round *round = report.rounds.data;
-    json_t *poses = json_array(), *errors = json_array(), *means = json_array(), *judged = json_array(),
-           *deviations = json_array();
-    for (int64_t k = 0; k < report.rounds.count; k++) {
-        json_array_append_new(poses, json_integer(round[k].poses));
-        json_array_append_new(errors, tool_real("round_errors", round[k].error));
-        json_array_append_new(means, tool_real("round_mean_errors", round[k].mean_error));
-        json_array_append_new(judged,
-                              held_out ? tool_real("round_held_out_errors", round[k].held_out_error) : json_null());
-        json_array_append_new(deviations, held_out ? tool_real("round_held_out_deviations", round[k].held_out_deviation)
-                                                   : json_null());
-    }
-
     sp_training_free(held_out);
-    json_object_set_new(result, "rounds", json_integer(report.rounds.count));
-    json_object_set_new(result, "round_poses", poses);
-    json_object_set_new(result, "round_errors", errors);
-    json_object_set_new(result, "round_mean_errors", means);
-    json_object_set_new(result, "round_held_out_errors", judged);
-    json_object_set_new(result, "round_held_out_deviations", deviations);
-    json_object_set_new(result, "settled", json_boolean(report.settled));
+    report_rounds(p, &report, held_out != NULL, result);
 
     if (p->shrunk)
         tool_warn(NULL,
@@ -146,16 +151,14 @@ void cubature_modal(cubature_problem *p, sp_cubature *cubature, json_t *result)
              (long long)points.count, (long long)sp_mesh_element_count(&p->mesh.mesh), (long long)cubature->count,
              report.error, (long long)p->poses.count, report.kkt);
 
-    json_object_set_new(result, "placed_elements", json_integer(points.count));
-    json_object_set_new(result, "box_edge", points.edge > 0 ? tool_real("box_edge", points.edge) : json_null());
-    json_object_set_new(result, "mean_error", tool_real("mean_error", report.mean_error));
-    json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
-    json_object_set_new(result, "iterations", json_integer(report.iterations));
-    json_object_set_new(result, "reached", json_boolean(reached));
+    tool_facts(result, sp_kind_cubature.result, {"placed_elements", .integer = points.count},
+               {"box_edge", .real = points.edge, .none = !(points.edge > 0)}, {"mean_error", .real = report.mean_error},
+               {"kkt", .real = report.kkt}, {"iterations", .integer = report.iterations},
+               {"reached", .boolean = reached});
 
     if (cubature->nested) {
-        json_object_set_new(result, "nested_error", tool_real("nested_error", report.nested_error));
-        json_object_set_new(result, "nested_elements", json_integer(report.nested_count));
+        tool_facts(result, sp_kind_cubature.result, {"nested_error", .real = report.nested_error},
+                   {"nested_elements", .integer = report.nested_count});
     }
     sp_modal_points_free(&points);
 }

@@ -103,19 +103,13 @@ void derivatives_inertia(derivatives_problem *p)
     p->U = all + count * rows;
     p->residual = report.residual;
 
-    json_t *of_order = json_array();
-    for (int64_t k = 1, c; k <= p->order; k++) {
-        int64_t of = 0;
-        for (c = 0; c < orders.count; c++)
-            of += ((int64_t *)orders.data)[c] == k;
-        json_array_append_new(of_order, json_integer(of));
-    }
+    int64_t *of_order = tool_allocate(&p->pool, p->order, sizeof *of_order);
+    for (int64_t c = 0; c < orders.count; c++)
+        of_order[((int64_t *)orders.data)[c] - 1]++;
 
-    json_object_set_new(p->result, "of_order", of_order);
-    json_object_set_new(p->result, "factor_nonzeros",
-                        tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
-    json_object_set_new(p->result, "factor_flops",
-                        tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    tool_facts(p->result, sp_kind_derivatives.result, {"of_order", .count = p->order, .integers = of_order},
+               {"factor_nonzeros", .real = sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))},
+               {"factor_flops", .real = sp_cholesky_flops(sp_flexibility_factor(flexibility))});
 
     /* Numbers of the file's columns, rigid ones included. */
     for (int64_t c = 0; c < p->pairs.count; c++)

@@ -15,7 +15,7 @@ void derivatives_modal(derivatives_problem *p)
                                              derivatives_permutation(p), p->U, &report),
                    p->modes.path ? p->modes.path : p->mesh.path);
         p->residual = report.residual;
-        json_object_set_new(p->result, "iterations", json_integer(report.iterations));
+        tool_facts(p->result, sp_kind_derivatives.result, {"iterations", .integer = report.iterations});
     } else {
         sp_derivatives_report report;
         sp_flexibility *over = NULL;
@@ -30,7 +30,7 @@ void derivatives_modal(derivatives_problem *p)
         p->load_time = report.load_time;
         p->factor_time = report.factor_time;
         p->solve_time = report.solve_time;
-        json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
-        json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", report.factor_flops));
+        tool_facts(p->result, sp_kind_derivatives.result, {"factor_nonzeros", .real = report.factor_nonzeros},
+                   {"factor_flops", .real = report.factor_flops});
     }
 }

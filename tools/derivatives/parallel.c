@@ -100,8 +100,8 @@ void derivatives_parallel(derivatives_problem *p, bool direct, double tolerance)
         sp_pool_free(&columns);
     }
 
-    json_object_set_new(p->result, "ranks", json_integer(tool_parallel_ranks()));
+    tool_facts(p->result, sp_kind_derivatives.result, {"ranks", .integer = tool_parallel_ranks()});
     if (!direct || p->rigid)
-        json_object_set_new(p->result, "iterations", json_integer(w.iterations));
+        tool_facts(p->result, sp_kind_derivatives.result, {"iterations", .integer = w.iterations});
     tool_parallel_close(&w.body);
 }

@@ -76,7 +76,7 @@ void derivatives_write(derivatives_problem *p, tool_output *output)
     add_rest(p, &columns);
     json_t *meta = tool_meta_new("derivatives");
     tool_check(sp_columns_write(p->context, tool_output_writer(output), meta, &columns), p->path);
-    json_object_set_new(p->result, "largest_residual", tool_real("largest_residual", p->residual));
+    tool_facts(p->result, sp_kind_derivatives.result, {"largest_residual", .real = p->residual});
     tool_output_finish(output, p->result);
     json_decref(meta);
 }

@@ -84,9 +84,9 @@ static double orthogonality(sp_context *context, const char *path, sp_fe_space *
     return error;
 }
 
-/* In which mass the columns are orthonormal, as chosen or as measured; M is that mass. */
-static void check_orthonormal(sp_context *context, const char *path, int lumping, sp_fe_space *body,
-                              sp_columns *columns, sp_sparse *M, json_t *result)
+/* In which mass the columns are orthonormal, as chosen or as measured; M is that mass. Returns how far they are. */
+static double check_orthonormal(sp_context *context, const char *path, int lumping, sp_fe_space *body,
+                                sp_columns *columns, sp_sparse *M)
 {
     for (int64_t c = 0; c < columns->count; c++) {
         double largest = 0;
@@ -116,7 +116,7 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
         tool_warn(path, "its columns are orthonormal in the %s mass within %.1e only",
                   columns->lumped ? "lumped" : "consistent", error);
 
-    json_object_set_new(result, "orthogonality", tool_real("orthogonality", error));
+    return error;
 }
 
 /* Leading columns that are rigid motions: all their mass lies in the span of R [order, rigid_count]. */
@@ -197,8 +197,7 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
 
     if (worst > POOR_MODE)
         tool_warn(path, "the residual of a mode is %.1e", worst);
-    json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
-    json_object_set_new(result, "rigid", json_integer(columns->rigid));
+    tool_facts(result, sp_kind_modes.result, {"largest_residual", .real = worst}, {"rigid", .integer = columns->rigid});
 
     sp_sparse_free(&K);
     sp_pool_free(&scratch);
@@ -211,7 +210,8 @@ static void measure(sp_context *context, const char *path, enum import_kind kind
     sp_fe_space body;
     sp_sparse M;
     tool_check(sp_fe_space_new(context, &mesh->mesh, &body), mesh->path);
-    check_orthonormal(context, path, lumping, &body, columns, &M, result);
+    const double error = check_orthonormal(context, path, lumping, &body, columns, &M);
+    tool_facts(result, sp_kind_find(kind_name[kind])->result, {"orthogonality", .real = error});
     if (kind == IMPORT_MODES)
         measure_modes(context, path, mesh, &body, &M, pool, columns, result);
     sp_sparse_free(&M);

@@ -73,15 +73,14 @@ void import_compare(sp_context *context, const char *path, const tool_mesh *mesh
     tool_hold_rows(&mesh->mesh, basis);
 
     tool_check(sp_reduced_stiffness(context, &body, r, basis->columns.U, own), mesh->path);
-    json_object_set_new(result, "stiffness_deviation",
-                        tool_real("stiffness_deviation",
-                                  judge(path, mesh, basis, "linear part", "U'KU", deviation(r, own, stiffness))));
+    tool_facts(
+        result, sp_kind_polynomials.result,
+        {"stiffness_deviation", .real = judge(path, mesh, basis, "linear part", "U'KU", deviation(r, own, stiffness))});
 
     if (mass) {
         tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, r, basis->columns.U, own, NULL), mesh->path);
-        json_object_set_new(
-            result, "mass_deviation",
-            tool_real("mass_deviation", judge(path, mesh, basis, "mass", "U'MU", deviation(r, own, mass))));
+        tool_facts(result, sp_kind_polynomials.result,
+                   {"mass_deviation", .real = judge(path, mesh, basis, "mass", "U'MU", deviation(r, own, mass))});
     }
 
     sp_fe_space_free(&body);

@@ -210,8 +210,7 @@ static void write_mesh(sp_context *context, const sp_mesh *mesh, int64_t turned)
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
     tool_check(sp_mesh_write(context, tool_output_writer(output), meta, mesh), tool_output_path());
-    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(mesh)));
-    json_object_set_new(result, "turned", json_integer(turned));
+    tool_facts(result, sp_kind_mesh.result, {"volume", .real = sp_mesh_volume(mesh)}, {"turned", .integer = turned});
     tool_output_finish(output, result);
     json_decref(meta);
 }

@@ -52,10 +52,10 @@ void import_polynomials(sp_context *context, const char *path, const import_matr
 
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("polynomials");
-    json_object_set_new(meta, "mesh", json_string(choice->mesh ? mesh.hash : basis.columns.mesh));
-    json_object_set_new(meta, "basis", json_string(basis.hash));
+    tool_facts(meta, sp_kind_polynomials.meta, {"mesh", .text = choice->mesh ? mesh.hash : basis.columns.mesh},
+               {"basis", .text = basis.hash});
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
-    json_object_set_new(result, "asymmetry", tool_reals("asymmetry", 3, asymmetry));
+    tool_facts(result, sp_kind_polynomials.result, {"asymmetry", .count = 3, .reals = asymmetry});
     tool_output_finish(output, result);
     json_decref(meta);
     sp_polynomials_free(&polynomials);

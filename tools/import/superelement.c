@@ -69,8 +69,7 @@ void import_superelement(sp_context *context, const char *path, const import_mat
 
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("polynomials");
-    json_object_set_new(meta, "mesh", json_string(model.mesh));
-    json_object_set_new(meta, "basis", json_string(model.basis));
+    tool_facts(meta, sp_kind_polynomials.meta, {"mesh", .text = model.mesh}, {"basis", .text = model.basis});
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);

@@ -47,14 +47,15 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
     }
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &whole), tool_output_path());
     if (json_object_get(shards[0].result, "iterations"))
-        json_object_set_new(result, "iterations", json_integer((json_int_t)merge_largest(count, shards, "iterations")));
+        tool_facts(result, sp_kind_derivatives.result,
+                   {"iterations", .integer = (int64_t)merge_largest(count, shards, "iterations")});
     if (json_object_get(shards[0].result, "of_order")) /* shards are of order 1 */
-        json_object_set_new(result, "of_order", json_pack("[I]", (json_int_t)whole.count));
+        tool_facts(result, sp_kind_derivatives.result, {"of_order", .count = 1, .integers = &whole.count});
     for (int i = 0; i < TOOL_COUNT(same); i++)
         if (json_object_get(shards[0].result, same[i]))
             json_object_set(result, same[i], json_object_get(shards[0].result, same[i]));
-    json_object_set_new(result, "largest_residual",
-                        tool_real("largest_residual", merge_largest(count, shards, "largest_residual")));
+    tool_facts(result, sp_kind_derivatives.result,
+               {"largest_residual", .real = merge_largest(count, shards, "largest_residual")});
     tool_say("%lld shards, %lld derivatives", (long long)count, (long long)whole.count);
     sp_columns_free(&whole);
     return result;

@@ -37,12 +37,11 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
     for (int64_t i = 0; i < count; i++)
         parts[i] = *(const sp_polynomials *)shards[i].data;
     tool_check(sp_polynomials_join(context, count, parts, &whole), NULL);
-    json_object_set_new(meta, "mesh", json_string(shards[0].mesh));
-    json_object_set_new(meta, "basis", json_string(shards[0].basis));
+    tool_facts(meta, sp_kind_polynomials.meta, {"mesh", .text = shards[0].mesh}, {"basis", .text = shards[0].basis});
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &whole), tool_output_path());
     const double N = (double)sp_polynomial_order(whole.r);
-    json_object_set_new(result, "rows", json_integer(rows));
-    json_object_set_new(result, "flops", tool_real("flops", (double)rows * N * (N + 1)));
+    tool_facts(result, sp_kind_polynomials.result, {"rows", .integer = rows},
+               {"flops", .real = (double)rows * N * (N + 1)});
     tool_say("%lld shards, polynomials of %lld coordinates", (long long)count, (long long)whole.r);
     sp_polynomials_free(&whole);
     sp_pool_free(&pool);

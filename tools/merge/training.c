@@ -37,12 +37,12 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
         memcpy(whole.force + r * shards[i].first, part->force, (size_t)(r * part->count) * sizeof *whole.force);
         shrunk += own > 0 && own <= part->count ? own : 0;
     }
-    json_object_set_new(meta, "mesh", json_string(shards[0].mesh));
-    json_object_set_new(meta, "basis", json_string(shards[0].basis));
+    tool_facts(meta, sp_kind_training.meta, {"mesh", .text = shards[0].mesh}, {"basis", .text = shards[0].basis});
     tool_check(sp_training_write(context, tool_output_writer(output), meta, &whole, 0, whole.count),
                tool_output_path());
-    json_object_set(result, "amplitude", json_is_number(amplitude) ? amplitude : json_null());
-    json_object_set_new(result, "shrunk_poses", json_integer(shrunk));
+    tool_facts(result, sp_kind_training.result,
+               {"amplitude", .real = json_number_value(amplitude), .none = !json_is_number(amplitude)},
+               {"shrunk_poses", .integer = shrunk});
     tool_say("%lld shards, %lld poses in %lld coordinates", (long long)count, (long long)whole.count, (long long)r);
     sp_poses_free(&whole);
     return result;

@@ -77,16 +77,12 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
 static json_t *report_result(const sp_buckling_report *report, double worst)
 {
     json_t *result = tool_result_new();
-    json_object_set_new(result, "shapes", json_integer(report->found));
-    json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
-    json_object_set_new(result, "solves", json_integer(report->solves));
-    json_object_set_new(result, "missed_at_first", json_integer(report->missed));
-    json_object_set_new(result, "next_factor",
-                        isfinite(report->next) ? tool_real("next_factor", report->next) : json_null());
-    json_object_set_new(result, "certified_below_last",
-                        report->certified >= 0 ? json_integer(report->certified) : json_null());
-    json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", report->factor_nonzeros));
-    json_object_set_new(result, "factor_flops", tool_real("factor_flops", report->factor_flops));
+    tool_facts(result, sp_kind_snapshots.result, {"shapes", .integer = report->found},
+               {"largest_residual", .real = worst}, {"solves", .integer = report->solves},
+               {"missed_at_first", .integer = report->missed},
+               {"next_factor", .real = report->next, .none = !isfinite(report->next)},
+               {"certified_below_last", .integer = report->certified, .none = !(report->certified >= 0)},
+               {"factor_nonzeros", .real = report->factor_nonzeros}, {"factor_flops", .real = report->factor_flops});
     return result;
 }
 

@@ -177,8 +177,8 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
     tool_say("%lld snapshots", (long long)kept);
 
     json_t *result = tool_result_new();
-    json_object_set_new(result, "without_deformation", json_integer(idle));
-    json_object_set_new(result, "rigid", json_integer(p->rigid_count));
+    tool_facts(result, sp_kind_snapshots.result, {"without_deformation", .integer = idle},
+               {"rigid", .integer = p->rigid_count});
 
     modes_constraint(p, flexibility);
     modes_write_snapshots(p, kept, u, result);

@@ -41,25 +41,19 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     tool_say("%lld inertia modes up to order %lld, largest cosine %.1e before, orthonormal to %.1e after",
              (long long)columns, (long long)report.order, report.cosine, report.orthogonality);
 
+    const sp_fact *facts = choice->as_modes ? sp_kind_modes.result : sp_kind_snapshots.result;
     json_t *result = tool_result_new();
-    json_object_set_new(result, "order", json_integer(report.order));
-    json_object_set_new(result, "rigid", json_integer(p->rigid_count));
-    json_object_set_new(result, "dependent", json_integer(report.dependent));
-    json_object_set_new(result, "solves", json_integer(report.solves));
-    json_object_set_new(result, "largest_cosine_before", tool_real("largest_cosine_before", report.cosine));
-    json_object_set_new(result, "orthogonality", tool_real("orthogonality", report.orthogonality));
+    tool_facts(result, facts, {"order", .integer = report.order}, {"rigid", .integer = p->rigid_count},
+               {"dependent", .integer = report.dependent}, {"solves", .integer = report.solves},
+               {"largest_cosine_before", .real = report.cosine}, {"orthogonality", .real = report.orthogonality});
 
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED) {
-        json_object_set_new(result, "samples", json_integer(inner.count));
-        json_object_set_new(result, "sample_box", tool_real("sample_box", inner.box));
-        json_object_set_new(result, "subtractions", json_integer(report.subtractions));
-        json_object_set_new(result, "culled", json_integer(report.culled));
+        tool_facts(result, facts, {"samples", .integer = inner.count}, {"sample_box", .real = inner.box},
+                   {"subtractions", .integer = report.subtractions}, {"culled", .integer = report.culled});
     }
 
-    json_object_set_new(result, "factor_nonzeros",
-                        tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
-    json_object_set_new(result, "factor_flops",
-                        tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    tool_facts(result, facts, {"factor_nonzeros", .real = sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))},
+               {"factor_flops", .real = sp_cholesky_flops(sp_flexibility_factor(flexibility))});
 
     modes_constraint(p, flexibility);
     (choice->as_modes ? modes_write_ritz(p, columns, U, result) : modes_write_snapshots(p, columns, U, result));

@@ -123,28 +123,18 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
     return worst;
 }
 
-static json_t *report_result(const sp_modes_report *report, int64_t k, double worst)
+static json_t *report_result(const sp_kind *kind, const sp_modes_report *report, int64_t k, double worst)
 {
     json_t *result = tool_result_new();
 
-    json_object_set_new(result, "modes", json_integer(k));
-    json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
-    json_object_set_new(result, "orthogonality", tool_real("orthogonality", report->orthogonality));
-    json_object_set_new(result, "rigid", json_integer(report->rigid));
-    json_object_set_new(result, "zero_energy", json_integer(report->zero_energy));
-
-    json_object_set_new(result, "rounding", tool_real("rounding", report->rounding));
-    json_object_set_new(result, "shift", tool_real("shift", report->shift));
-    json_object_set_new(result, "solves", json_integer(report->solves));
-    json_object_set_new(result, "missed_at_first", json_integer(report->missed));
-
-    json_object_set_new(result, "next_eigenvalue_below",
-                        isfinite(report->next) ? tool_real("next_eigenvalue_below", report->next) : json_null());
-    json_object_set_new(result, "certified_below_last",
-                        report->certified >= 0 ? json_integer(report->certified) : json_null());
-
-    json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", report->factor_nonzeros));
-    json_object_set_new(result, "factor_flops", tool_real("factor_flops", report->factor_flops));
+    tool_facts(result, kind->result, {"modes", .integer = k}, {"largest_residual", .real = worst},
+               {"orthogonality", .real = report->orthogonality}, {"rigid", .integer = report->rigid},
+               {"zero_energy", .integer = report->zero_energy}, {"rounding", .real = report->rounding},
+               {"shift", .real = report->shift}, {"solves", .integer = report->solves},
+               {"missed_at_first", .integer = report->missed},
+               {"next_eigenvalue_below", .real = report->next, .none = !isfinite(report->next)},
+               {"certified_below_last", .integer = report->certified, .none = !(report->certified >= 0)},
+               {"factor_nonzeros", .real = report->factor_nonzeros}, {"factor_flops", .real = report->factor_flops});
     return result;
 }
 
@@ -172,7 +162,7 @@ json_t *modes_report(const modes_problem *p, const modes_lanczos_choice *choice,
                  i < report->rigid    ? "  rigid"
                  : eigenvalue[i] == 0 ? "  zero energy"
                                       : "");
-    return report_result(report, k, worst);
+    return report_result(p->map ? &sp_kind_snapshots : &sp_kind_modes, report, k, worst);
 }
 
 void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)

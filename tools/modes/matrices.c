@@ -68,7 +68,7 @@ void modes_write_matrix(const modes_problem *p, const char *path, const char *op
     tool_output *output = tool_output_open(path);
     json_t *meta = tool_meta_new("sparse");
     tool_meta_output(meta, option);
-    json_object_set_new(meta, "mesh", json_string(p->mesh.hash));
+    tool_facts(meta, sp_kind_sparse.meta, {"mesh", .text = p->mesh.hash});
     tool_check(sp_sparse_write(p->context, tool_output_writer(output), meta, matrix, p->body.free, which), path);
     json_decref(meta);
     tool_output_finish(output, tool_result_new());

@@ -8,10 +8,11 @@
 /* What cannot be said without a factorization. */
 static void say_checks(const modes_lanczos_choice *choice, json_t *result)
 {
-    json_object_set_new(result, "ranks", json_integer(tool_parallel_ranks()));
+    tool_facts(result, sp_kind_modes.result, {"ranks", .integer = tool_parallel_ranks()});
     if (choice->solver == SOLVER_SLEPC)
         return;
-    json_object_set_new(result, "not_checked", json_string("inertia: the number of eigenvalues below the last mode"));
+    tool_facts(result, sp_kind_modes.result,
+               {"not_checked", .text = "inertia: the number of eigenvalues below the last mode"});
     tool_say("without a factorization the eigenvalues below the last mode are not counted: a search from other random "
              "vectors found no missed mode, which does not exclude one");
 }

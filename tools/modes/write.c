@@ -61,7 +61,7 @@ static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread,
     tool_check(sp_ritz_vectors(p->context, &p->whole_K, &p->whole_M, count, all, eigenvalue), p->mesh.path);
     for (int64_t c = 0; c < count; c++)
         eigenvalue[c] = sqrt(fmax(eigenvalue[c], 0)) / (2 * M_PI);
-    json_object_set_new(result, "ritz_frequencies", tool_reals("ritz_frequencies", count, eigenvalue));
+    tool_facts(result, sp_kind_snapshots.result, {"ritz_frequencies", .count = count, .reals = eigenvalue});
 
     spread->vectors = all;
     columns->column = next_ritz_vector;
@@ -87,9 +87,9 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
 
     json_t *meta = tool_meta_new("snapshots");
     if (p->map) {
-        json_object_set_new(result, "interfaces", json_integer(p->interface_count));
-        json_object_set_new(result, "constraint_modes", json_integer(p->map->coordinates));
-        json_object_set_new(result, "constraint_residual", tool_real("constraint_residual", p->constraint_residual));
+        tool_facts(result, sp_kind_snapshots.result, {"interfaces", .integer = p->interface_count},
+                   {"constraint_modes", .integer = p->map->coordinates},
+                   {"constraint_residual", .real = p->constraint_residual});
     }
 
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
@@ -140,7 +140,8 @@ void modes_write_ritz(modes_problem *p, int64_t count, double *vectors, json_t *
     columns.residual = residual;
     columns.lumped = p->lumped;
     columns.ritz = true;
-    json_object_set_new(result, "rigid", json_integer(0)); /* of the columns, which are orthogonal to rigid motions */
+    /* of the columns, which are orthogonal to rigid motions */
+    tool_facts(result, sp_kind_modes.result, {"rigid", .integer = 0});
 
     json_t *meta = tool_meta_new("modes");
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());

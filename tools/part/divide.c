@@ -140,13 +140,10 @@ static json_t *report(const sp_domains *domains, sp_pool *pool)
              (long long)domains->interface_count, (long long)domains->vertex_entries,
              domains->parents ? "a tree" : "no tree");
 
-    json_object_set_new(result, "domains", json_integer(domains->count));
-    json_object_set_new(result, "distinct", json_integer(distinct));
-    json_object_set_new(result, "interfaces", json_integer(domains->interface_count));
-    json_object_set_new(result, "interface_vertices", json_integer(domains->vertex_entries));
-    json_object_set_new(result, "least_elements", json_integer(least));
-    json_object_set_new(result, "most_elements", json_integer(most));
-    json_object_set_new(result, "tree", json_boolean(domains->parents > 0));
+    tool_facts(result, sp_kind_domains.result, {"domains", .integer = domains->count},
+               {"distinct", .integer = distinct}, {"interfaces", .integer = domains->interface_count},
+               {"interface_vertices", .integer = domains->vertex_entries}, {"least_elements", .integer = least},
+               {"most_elements", .integer = most}, {"tree", .boolean = domains->parents > 0});
     return result;
 }
 
@@ -170,7 +167,7 @@ void part_divide(sp_context *context, const tool_mesh *mesh, part_division *choi
     tool_check(sp_domains_compare(context, &mesh->mesh, &domains), mesh->path);
 
     json_t *meta = tool_meta_new("domains"), *result = report(&domains, &pool);
-    json_object_set_new(meta, "mesh", json_string(mesh->hash));
+    tool_facts(meta, sp_kind_domains.meta, {"mesh", .text = mesh->hash});
     tool_check(sp_domains_write(context, tool_output_writer(output), meta, &domains), tool_output_path());
     tool_output_finish(output, result);
 

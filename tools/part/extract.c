@@ -57,8 +57,8 @@ static void write_domain(sp_context *context, const tool_mesh *mesh, const sp_do
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
     snprintf(number, sizeof number, "%lld", (long long)choice->domain);
     json_object_set_new(json_object_get(meta, "parameters"), "extract", json_string(number));
-    json_object_set_new(result, "interfaces", json_integer(part.set_count - mesh->mesh.set_count));
-    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(&part)));
+    tool_facts(result, sp_kind_mesh.result, {"interfaces", .integer = part.set_count - mesh->mesh.set_count},
+               {"volume", .real = sp_mesh_volume(&part)});
 
     tool_check(choice->local ? sp_mesh_write(context, tool_output_writer(output), meta, &part)
                              : sp_mesh_write_kept(context, tool_output_writer(output), meta, &part, mesh->hash, kept),

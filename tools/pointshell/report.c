@@ -33,54 +33,43 @@ void pointshell_say(const sp_level *level, const sp_pointshell *pointshell, cons
                  report->area, report->gap);
 }
 
-static json_t *numbers(const sp_pointshell *pointshell, const sp_pointshell_report *report, const char *key,
-                       size_t offset)
-{
-    double values[SP_POINTSHELL_LEVELS_MAX];
-    for (int k = 0; k < pointshell->levels; k++)
-        values[k] = *(const double *)((const char *)&report->level[k] + offset);
-    return tool_reals(key, pointshell->levels, values);
-}
-
 json_t *pointshell_result(const sp_level *level, const sp_pointshell *pointshell, const sp_pointshell_report *report,
                           const sp_pointshell_motion_report *motion)
 {
-    json_t *result = tool_result_new(), *points = json_array(), *iterations = json_array();
-    const bool repelled = report->level[0].radius > 0;
-    for (int k = 0; k < pointshell->levels; k++) {
-        json_array_append_new(points, json_integer(pointshell->cumulative[k]));
-        json_array_append_new(iterations, json_integer(report->level[k].repel.iterations));
+    const sp_fact *facts = sp_kind_pointshell.result;
+    const int n = pointshell->levels;
+    const bool others = report->level[0].radius <= 0; /* another method than repulsion */
+    int64_t points[SP_POINTSHELL_LEVELS_MAX], iterations[SP_POINTSHELL_LEVELS_MAX];
+    double spacing[SP_POINTSHELL_LEVELS_MAX], spread[SP_POINTSHELL_LEVELS_MAX], least[SP_POINTSHELL_LEVELS_MAX],
+        radius[SP_POINTSHELL_LEVELS_MAX], move[SP_POINTSHELL_LEVELS_MAX];
+
+    for (int k = 0; k < n; k++) {
+        const sp_pointshell_level_report *l = &report->level[k];
+        points[k] = pointshell->cumulative[k];
+        spacing[k] = l->spacing;
+        spread[k] = l->spread;
+        least[k] = l->least;
+        radius[k] = l->radius;
+        move[k] = l->repel.last_move;
+        iterations[k] = l->repel.iterations;
     }
-    json_object_set_new(result, "level_points", points);
-    json_object_set_new(result, "spacing",
-                        numbers(pointshell, report, "spacing", offsetof(sp_pointshell_level_report, spacing)));
-    json_object_set_new(result, "spread",
-                        numbers(pointshell, report, "spread", offsetof(sp_pointshell_level_report, spread)));
-    json_object_set_new(result, "least",
-                        numbers(pointshell, report, "least", offsetof(sp_pointshell_level_report, least)));
-    if (repelled) {
-        json_object_set_new(
-            result, "repulsion_radius",
-            numbers(pointshell, report, "repulsion_radius", offsetof(sp_pointshell_level_report, radius)));
-        json_object_set_new(
-            result, "last_move",
-            numbers(pointshell, report, "last_move", offsetof(sp_pointshell_level_report, repel.last_move)));
-        json_object_set(result, "iterations", iterations);
-    }
-    json_decref(iterations);
-    json_object_set_new(result, "area", tool_real("area", report->area));
-    json_object_set_new(result, "gap", tool_real("gap", report->gap));
-    json_object_set_new(result, "off_surface", tool_real("off_surface", report->off));
-    if (level->kind != SP_LEVEL_SURFACE)
-        json_object_set_new(result, "cell", tool_real("cell", level->cell));
-    if (level->kind != SP_LEVEL_FIELD) {
-        json_object_set_new(result, "meets_itself", json_boolean(level->meets_itself));
-        json_object_set_new(result, "open_edges", json_integer(level->orient.open_edges));
-        json_object_set_new(result, "turned_triangles", json_integer(level->orient.turned));
-    }
-    if (motion) {
-        json_object_set_new(result, "outside", json_integer(motion->outside));
-        json_object_set_new(result, "outside_by", tool_real("outside_by", motion->gap));
-    }
+
+    json_t *result = tool_result_new();
+    tool_facts(result, facts, {"level_points", .count = n, .integers = points},
+               {"spacing", .count = n, .reals = spacing}, {"spread", .count = n, .reals = spread},
+               {"least", .count = n, .reals = least},
+               {"repulsion_radius", .count = n, .reals = radius, .leave_out = others},
+               {"last_move", .count = n, .reals = move, .leave_out = others},
+               {"iterations", .count = n, .integers = iterations, .leave_out = others});
+
+    const bool model = level->kind != SP_LEVEL_FIELD;
+    tool_facts(result, facts, {"area", .real = report->area}, {"gap", .real = report->gap},
+               {"off_surface", .real = report->off},
+               {"cell", .real = level->cell, .leave_out = level->kind == SP_LEVEL_SURFACE},
+               {"meets_itself", .boolean = level->meets_itself, .leave_out = !model},
+               {"open_edges", .integer = level->orient.open_edges, .leave_out = !model},
+               {"turned_triangles", .integer = level->orient.turned, .leave_out = !model});
+    if (motion)
+        tool_facts(result, facts, {"outside", .integer = motion->outside}, {"outside_by", .real = motion->gap});
     return result;
 }

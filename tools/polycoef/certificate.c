@@ -39,15 +39,13 @@ static void write(sp_context *context, const tool_mesh *mesh, const tool_columns
                   const sp_certificate *certificate, const sp_certificate_report *report, tool_output *output)
 {
     json_t *meta = tool_meta_new("certificate"), *result = tool_result_new();
-    json_object_set_new(meta, "mesh", json_string(mesh->hash));
-    json_object_set_new(meta, "basis", json_string(basis->hash));
+    tool_facts(meta, sp_kind_certificate.meta, {"mesh", .text = mesh->hash}, {"basis", .text = basis->hash});
     tool_check(sp_certificate_write(context, tool_output_writer(output), meta, mesh->mesh.vertex_count, certificate),
                tool_output_path());
-    json_object_set_new(result, "columns",
-                        json_integer(sp_certificate_columns(certificate->r, certificate->loads.count)));
-    json_object_set_new(result, "rank", json_integer(report->rank));
-    json_object_set_new(result, "orthogonality", tool_real("orthogonality", report->orthogonality));
-    json_object_set_new(result, "residual", tool_real("residual", report->residual));
+    tool_facts(result, sp_kind_certificate.result,
+               {"columns", .integer = sp_certificate_columns(certificate->r, certificate->loads.count)},
+               {"rank", .integer = report->rank}, {"orthogonality", .real = report->orthogonality},
+               {"residual", .real = report->residual});
     tool_output_finish(output, result);
     json_decref(meta);
 }

@@ -54,7 +54,7 @@ static void begin_record(sp_loaded_scene *run, recorder *r, json_t *meta, sp_wri
 
     const sp_scene_trajectory_layout shape = {n, r->bodies, run->r, scene->coupling.kind != SP_SCENE_NO_COUPLING,
                                               r->contacts};
-    json_object_set_new(meta, "scene", json_string(run->input.hash));
+    tool_facts(meta, sp_kind_scene_trajectory.meta, {"scene", .text = run->input.hash});
     tool_check(sp_scene_trajectory_begin(run->context, writer, meta, &shape, &r->writer), tool_output_path());
 }
 
@@ -228,31 +228,21 @@ static json_t *make_result(const sp_loaded_scene *run)
     const sp_contact_watch *sum = &run->watch;
     json_t *result = tool_result_new();
 
-    json_object_set_new(result, "pairs_by_gradient", json_integer(run->pairs_by_gradient));
-    json_object_set_new(result, "pairs_by_normal", json_integer(run->pairs_by_normal));
-    json_object_set_new(result, "most_nodes_visited", json_integer(sum->visited));
-    json_object_set_new(result, "most_points_in_contact", json_integer(sum->touching));
-    json_object_set_new(result, "deepest_level", json_integer(sum->deepest));
-    json_object_set_new(result, "steps_in_contact", json_integer(sum->steps_in_contact));
-    json_object_set_new(result, "steps_cut_short", json_integer(sum->incomplete));
-    json_object_set_new(result, "steps_in_contact_cut_short", json_integer(sum->cut_in_contact));
-    json_object_set_new(result, "steps_wholly_inside", json_integer(sum->steps_inside));
-    json_object_set_new(result, "steps_passed_through", json_integer(sum->steps_crossed));
-    json_object_set_new(result, "cycles_out_of_balance", json_integer(sum->restless));
-    json_object_set_new(result, "steps_at_speed_limit", json_integer(sum->limited));
-    json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
-
-    json_object_set_new(result, "lowest_distance",
-                        sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
-    json_object_set_new(result, "penetration_by_size", tool_real("penetration_by_size", sum->sunk));
-    json_object_set_new(result, "contact_stiffness", tool_real("contact_stiffness", run->stiffness));
-    json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
-    json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", sp_contact_watch_lean(sum)));
-
-    json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
-    json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
-    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_SCENE_TRAJECTORY_ENERGIES, sum->first));
-    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_SCENE_TRAJECTORY_ENERGIES, run->energy));
+    tool_facts(result, sp_kind_scene_trajectory.result, {"pairs_by_gradient", .integer = run->pairs_by_gradient},
+               {"pairs_by_normal", .integer = run->pairs_by_normal}, {"most_nodes_visited", .integer = sum->visited},
+               {"most_points_in_contact", .integer = sum->touching}, {"deepest_level", .integer = sum->deepest},
+               {"steps_in_contact", .integer = sum->steps_in_contact}, {"steps_cut_short", .integer = sum->incomplete},
+               {"steps_in_contact_cut_short", .integer = sum->cut_in_contact},
+               {"steps_wholly_inside", .integer = sum->steps_inside},
+               {"steps_passed_through", .integer = sum->steps_crossed},
+               {"cycles_out_of_balance", .integer = sum->restless}, {"steps_at_speed_limit", .integer = sum->limited},
+               {"steps_with_free_directions", .integer = sum->degenerate},
+               {"lowest_distance", .real = sum->lowest, .none = !(sum->lowest < INFINITY)},
+               {"penetration_by_size", .real = sum->sunk}, {"contact_stiffness", .real = run->stiffness},
+               {"stiffest_contact", .real = sum->stiffest}, {"lean_of_normals", .real = sp_contact_watch_lean(sum)},
+               {"energy_rise", .real = sum->rise}, {"work_of_paths", .real = sum->path_work},
+               {"energy_first", .count = SP_SCENE_TRAJECTORY_ENERGIES, .reals = sum->first},
+               {"energy_last", .count = SP_SCENE_TRAJECTORY_ENERGIES, .reals = run->energy});
 
     return result;
 }

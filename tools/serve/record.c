@@ -96,8 +96,8 @@ serve_recorder *serve_record_open(server *s, const char *path)
 
     r->meta = tool_meta_new("scene_log");
     tool_meta_output(r->meta, "record");
-    json_object_set_new(r->meta, "scene", json_string(s->scene.input.hash));
-    json_object_set_new(r->meta, "bodies", json_integer(s->scene.input.scene.body_count));
+    tool_facts(r->meta, sp_kind_scene_log.meta, {"scene", .text = s->scene.input.hash},
+               {"bodies", .integer = s->scene.input.scene.body_count});
 
     r->output = tool_output_open(path);
     const int status =

@@ -101,10 +101,9 @@ static void close_log(server *s, const char *failure)
     if (!s->recorder)
         return;
     json_t *result = tool_result_new();
-    json_object_set_new(result, "steps", json_integer(s->clock.cycles));
-    json_object_set_new(result, "inputs", json_integer(s->refused[SCENE_ACCEPTED]));
-    json_object_set_new(result, "missed_deadlines", json_integer(s->clock.missed));
-    json_object_set_new(result, "failure", failure ? json_string(failure) : json_null());
+    tool_facts(result, sp_kind_scene_log.result, {"steps", .integer = s->clock.cycles},
+               {"inputs", .integer = s->refused[SCENE_ACCEPTED]}, {"missed_deadlines", .integer = s->clock.missed},
+               {"failure", .text = failure, .none = !failure});
     serve_record_close(s->recorder, result);
     s->recorder = NULL;
 }

@@ -7,26 +7,17 @@
 
 json_t *sketch_report(const sketch *s, const sketch_solution *solution, int64_t snapshots)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } counts[] = {{"recorded", s->recorded},
-                  {"selected", s->count},
-                  {"solved", solution->count},
-                  {"failed", solution->failed},
-                  {"snapshots", snapshots},
-                  {"load_steps", solution->total.load_steps},
-                  {"newton_iterations", solution->total.iterations},
-                  {"most_iterations_for_a_load", solution->most_iterations},
-                  {"factorizations", solution->total.factorizations},
-                  {"line_search_halvings", solution->total.halvings},
-                  {"indefinite_matrices", solution->total.indefinite}};
-
+    const sp_equilibrium_report *total = &solution->total;
     json_t *result = tool_result_new();
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
-    json_object_set_new(result, "largest_residual", tool_real("largest_residual", solution->total.residual));
-    json_object_set_new(result, "largest_linear_response", tool_real("largest_linear_response", s->largest));
+    tool_facts(result, sp_kind_snapshots.result, {"recorded", .integer = s->recorded},
+               {"selected", .integer = s->count}, {"solved", .integer = solution->count},
+               {"failed", .integer = solution->failed}, {"snapshots", .integer = snapshots},
+               {"load_steps", .integer = total->load_steps}, {"newton_iterations", .integer = total->iterations},
+               {"most_iterations_for_a_load", .integer = solution->most_iterations},
+               {"factorizations", .integer = total->factorizations},
+               {"line_search_halvings", .integer = total->halvings},
+               {"indefinite_matrices", .integer = total->indefinite}, {"largest_residual", .real = total->residual},
+               {"largest_linear_response", .real = s->largest});
     return result;
 }
 

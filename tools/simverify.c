@@ -29,15 +29,28 @@ static const tool_option options[] = {
              "others)"},
 };
 
-/* What formats/container.md promises of every result. */
-static void check_warnings(verify *v, const artefact *file)
+/* Keys of meta or result: those without a condition are there, and all are of their type. */
+static void check_facts(verify *v, const artefact *file, const char *member, const json_t *object, const sp_fact *facts)
 {
-    const json_t *warnings = json_object_get(file->result, "warnings");
-    bool ok = json_is_array(warnings);
-    for (size_t i = 0; i < json_array_size(warnings); i++)
-        ok &= json_is_string(json_array_get(warnings, i));
-    if (!ok)
-        verify_fact(v, file, "result", false, "\"warnings\" is missing or not an array of strings");
+    for (; facts && facts->name; facts++) {
+        const json_t *value = json_object_get(object, facts->name);
+        if (!value && !facts->when)
+            verify_fact(v, file, member, false, "\"%s\" is missing", facts->name);
+        else if (value && !sp_fact_fits(facts, value))
+            verify_fact(v, file, member, false, "\"%s\" is not of the type %s", facts->name, sp_fact_type_words(facts));
+    }
+}
+
+/* What the pages of the formats promise of every file that a program of ours wrote. */
+static void check_promises(verify *v, const artefact *file)
+{
+    const sp_kind *kind = sp_kind_find(file->kind);
+    check_facts(v, file, "meta", file->meta, sp_facts_of_meta);
+    check_facts(v, file, "result", file->result, sp_facts_of_result);
+    if (!kind)
+        return;
+    check_facts(v, file, "meta", file->meta, kind->meta);
+    check_facts(v, file, "result", file->result, kind->result);
 }
 
 /* What the recorded hash of a file made by us must be, and whether what the options named fits. */
@@ -48,7 +61,7 @@ static void check_file(verify *v, artefact *file)
     else
         verify_note(v, file, "hash", "%.12s, it states none", file->hash);
     if (json_object_get(file->meta, "tool"))
-        check_warnings(v, file);
+        check_promises(v, file);
     for (int64_t i = 0; i < v->count; i++) {
         const artefact *other = &v->files[i];
         const char *recorded = !strcmp(other->kind, "mesh") ? file->mesh_hash : file->basis_hash;

@@ -75,17 +75,64 @@ inspected() {
     no_faults
 }
 
-@test "simverify checks every key of the result that a format page promises" {
-    local key
-    for key in metric training_error training_error_force training_deviation held_out_error held_out_error_force held_out_deviation nested_error kkt warnings; do
-        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" cub.npz bad.npz "del result['$key']" || fault "forge.py: $key"
-        try simverify bad.npz
-        [ "$code" = 1 ] || fault "$key: exit $code: $err"
-        grep -q "^FAIL bad.npz result: \"$key\" is missing" "$stdout" || fault "$key: $(< "$stdout")"
+# Keys of meta or of the result by the table in the page of a type: `promised`, or with a condition too, `all`.
+keys_of() { # TYPE meta|result|key promised|all
+    sed -n "/^| $2 |/,/^\$/p" "$SUPPLE_SOURCE/formats/$1.md" | awk -F ' *[|] *' -v all="$3" '$3 != "type" && $2 !~ /^-/ && NF > 2 && (all == "all" || $5 == "") { gsub("`", "", $2); print $2 }'
+}
+
+@test "the pages of the formats list every key of meta and result" {
+    local file kind member
+    for file in mesh modes deriv basis poly cub training traj full K field shell curve skin; do
+        "$PYTHON" -c 'import json, numpy as np, sys; f = np.load(sys.argv[1]); m, r = (json.loads(f[m].tobytes()) for m in ("meta", "result")); print(m["kind"]); print(*m, file=open("meta", "w"), sep="\n"); print(*r, file=open("result", "w"), sep="\n")' $file.npz > kind
+        kind=$(< kind)
+        for member in meta result; do
+            { keys_of "$kind" $member all; keys_of container key all; } | sort -u > listed
+            sort $member | comm -23 - listed > unlisted
+            [ ! -s unlisted ] || fault "$kind.md does not list in $member: $(< unlisted)"
+        done
     done
-    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" mesh.npz bad.npz "result['warnings'] = [1]" || fault forge.py
-    try simverify bad.npz
-    [ "$code" = 1 ] || fault "warnings that are numbers: exit $code"
+    no_faults
+}
+
+@test "simverify checks presence and type of every key of the result that a format page promises" {
+    local file kind key forge=$SUPPLE_SOURCE/tests/cli/forge.py
+    for file in mesh modes deriv basis poly cub training traj motion field shell curve skin; do
+        kind=$("$PYTHON" -c 'import json, numpy as np, sys; print(json.loads(np.load(sys.argv[1])["meta"].tobytes())["kind"])' $file.npz)
+        keys_of "$kind" result all > keys
+        [ -s keys ] || fault "$kind.md has no keys of the result"
+
+        "$PYTHON" "$forge" $file.npz bad.npz 'result.clear()' || fault "forge.py: $file"
+        try simverify -q bad.npz
+        [ "$code" = 1 ] || fault "$file without a result: exit $code: $err"
+        for key in warnings $(keys_of "$kind" result promised); do
+            grep -q "^FAIL bad.npz result: \"$key\" is missing" "$stdout" || fault "$file without $key: $(< "$stdout")"
+        done
+
+        # an object is of none of their types
+        "$PYTHON" "$forge" $file.npz bad.npz 'result.update((key, {"x": 1}) for key in open("keys").read().split() + ["warnings"])' || fault "forge.py: $file"
+        try simverify -q bad.npz
+        [ "$code" = 1 ] || fault "$file with objects: exit $code: $err"
+        for key in warnings $(< keys); do
+            grep -q "^FAIL bad.npz result: \"$key\" is not of the type " "$stdout" || fault "$file with an object for $key: $(< "$stdout")"
+        done
+    done
+
+    wrong() { # FILE STATEMENTS MESSAGE
+        "$PYTHON" "$forge" "$1" bad.npz "$2" || fault "forge.py: $2"
+        try simverify -q bad.npz
+        [ "$code" = 1 ] || fault "$2: exit $code: $err"
+        grep -qF "FAIL bad.npz $3" "$stdout" || fault "$2: $(< "$stdout")"
+    }
+    wrong mesh.npz 'result["warnings"] = [1]' 'result: "warnings" is not of the type array of strings'
+    wrong mesh.npz 'result["components"] = 1.5' 'result: "components" is not of the type integer'
+    wrong cub.npz 'result["kkt"] = None' 'result: "kkt" is not of the type number'
+    wrong cub.npz 'del result["nested_error"]' 'result: "nested_error" is missing'
+    wrong mesh.npz 'del meta["history"]' 'meta: "history" is missing'
+    wrong field.npz 'meta["sign"] = 1' 'meta: "sign" is not of the type string'
+
+    "$PYTHON" "$forge" mesh.npz good.npz 'result["of_a_newer_version"] = {}; meta["also"] = 1' || fault forge.py
+    try simverify -q good.npz
+    [ "$code" = 0 ] || fault "unknown keys: exit $code: $(< "$stdout")"
     no_faults
 }
 

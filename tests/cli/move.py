@@ -84,7 +84,12 @@ for block in range(0, (frames + 3) // 4):
             continue
         entries.append(('%s/%06d' % (name, block), npy(types.get(name, '<f8'), shapes[name], values)))
 # formats/container.md: SHA-256 over all members but result, of each the name, a NUL byte and the bytes of the .npy
-result = {'warnings': [], 'sha256': hashlib.sha256(b''.join(name.encode() + b'\0' + data for name, data in entries)).hexdigest()}
+counts = ('pairs_by_gradient pairs_by_normal most_nodes_visited most_points_in_contact deepest_level steps_in_contact steps_cut_short '
+          'steps_in_contact_cut_short steps_wholly_inside steps_passed_through cycles_out_of_balance steps_at_speed_limit '
+          'steps_with_free_directions').split()
+numbers = ('lowest_distance penetration_by_size contact_stiffness stiffest_contact lean_of_normals energy_rise work_of_paths').split()
+result = {'warnings': [], **{key: 0 for key in counts}, **{key: 0.0 for key in numbers}, 'energy_first': [0.0] * 3, 'energy_last': [0.0] * 3,
+          'sha256': hashlib.sha256(b''.join(name.encode() + b'\0' + data for name, data in entries)).hexdigest()}
 with zipfile.ZipFile(sys.argv[2], 'w') as archive:
     for name, data in entries + [('result', words(result))]:
         archive.writestr(zipfile.ZipInfo(name + '.npy'), data)

@@ -336,7 +336,10 @@ has_members() {
     no_faults
 }
 
-@test "siminfo: what each member is, in which unit" {
+@test "siminfo: what each member is, in which unit, and the units of the result" {
+    siminfo mesh.npz | grep -qE '^result +volume [0-9.e+-]+ m³$' || fault "$(siminfo mesh.npz)"
+    siminfo mesh.npz | grep -qE '^ +components 1$' || fault "$(siminfo mesh.npz)"
+    siminfo traj.npz | grep -qE '^ +energy_last \[.*\] J$' || fault "$(siminfo traj.npz)"
     siminfo mesh.npz | grep -q '^  vertices  *f8  *([0-9]*, 3) .* bytes  rest positions \[m\]$' || fault "$(siminfo mesh.npz)"
     siminfo --members traj.npz | grep -q '^  qdot/000000  *f8 .* bytes  their rates \[1/s\]$' || fault "$(siminfo --members traj.npz)"
     "$PYTHON" -c 'import numpy as np; np.savez("other.npz", vertices=np.zeros(3))'

@@ -195,8 +195,8 @@ done:
     return status;
 }
 
-/* Numbers and words of the result; long lists by their length. */
-static void print_result(const json_t *result, FILE *stream)
+/* Numbers with their units, and words; long lists by their length. */
+static void print_result(const json_t *result, const sp_kind *kind, FILE *stream)
 {
     const char *key;
     json_t *value;
@@ -219,6 +219,9 @@ static void print_result(const json_t *result, FILE *stream)
         else
             fprintf(stream, "[%lld values]", (long long)json_array_size(value));
 
+        const sp_fact *fact = kind ? sp_fact_find(kind->result, key) : NULL;
+        if (fact && fact->unit)
+            fprintf(stream, " %s", fact->unit);
         putc('\n', stream);
         first = false;
         free(text);
@@ -262,7 +265,7 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
     }
 
     SP_TRY(summary_of_kind(context, info, stream));
-    print_result(info->file.result, stream);
+    print_result(info->file.result, sp_kind_find(kind), stream);
     fputs("members\n", stream);
     summary_members(info, in_blocks(kind), stream);
 done:

@@ -49,7 +49,7 @@ typedef struct sp_element_lanes {
     bool assumed; /* elements with an assumed strain, all of one type (assembly/assumed.h) */
     int type;
     sp_lanes C[36];      /* Pa, of assumed: sp_material_stiffness */
-    sp_lanes axis[3][3]; /* of SP_HEX8I, as the next: sp_condensation */
+    sp_lanes axis[3][3]; /* of SP_HEX8I, as the next: sp_condensed_strains */
     sp_lanes factor[SP_CONDENSATION];
     sp_lanes viscosity[2]; /* φ, ψ, Pa s; only assembly/viscous.c sets them */
 } sp_element_lanes;

@@ -335,7 +335,7 @@ static void enhanced_modes(const sp_quadrature *quadrature, int g, const double 
 }
 
 int sp_element_condensation(sp_context *context, const double *X, const sp_quadrature *quadrature, const double C[36],
-                            sp_condensation *condensation)
+                            sp_condensed_strains *condensation)
 {
     double B[9][9] = {{0}}, shape[8], slope[8][3], gradient[8][3];
     const double centre[3] = {0};
@@ -388,7 +388,7 @@ static void solve_modes(const double *factor, double x[9])
 }
 
 /* Subtracts the modes from the strains of each product. */
-static void condense_strains(const sp_condensation *condensation, const sp_quadrature *quadrature,
+static void condense_strains(const sp_condensed_strains *condensation, const sp_quadrature *quadrature,
                              double strain[][SP_HEX_PAIRS][6], const double C[36])
 {
     for (int p = 0; p < SP_HEX_PAIRS; p++) {
@@ -418,7 +418,7 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
                             const int product[][2], int fields, const double *vector, const double C[36], double *G)
 {
     double strain[8][SP_HEX_PAIRS][6];
-    sp_condensation condensation;
+    sp_condensed_strains condensation;
 
     /* The strains of the products take the assumed form, then G = Σ w Ē : C Ē. */
     product_strains(SP_HEX_PAIRS, product, quadrature, fields, vector, strain);

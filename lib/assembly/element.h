@@ -91,14 +91,14 @@ void sp_element_pairs(int nodes, int pair[][2]);
 bool sp_element_assumed(int type);
 
 enum { SP_CONDENSATION = 45 };
-typedef struct sp_condensation {
+typedef struct sp_condensed_strains {
     double axis[3][3];              /* a_j, m² */
     double factor[SP_CONDENSATION]; /* lower Cholesky factor of B by rows, with the reciprocals of its diagonal */
-} sp_condensation;
+} sp_condensed_strains;
 
 /* X [8, 3] m; the quadrature has 2³ points. SP_NUMERICAL if B is not positive definite. */
 int sp_element_condensation(sp_context *context, const double *X, const sp_quadrature *quadrature, const double C[36],
-                            sp_condensation *condensation) SP_MUST_USE;
+                            sp_condensed_strains *condensation) SP_MUST_USE;
 
 /* G of the 28 products of an 8-node hexahedron with an assumed strain; the strain is linear in the products, so that
  * the energy is still ½ dᵀ G d. Fields and vector as in sp_element_product_gram. SP_NUMERICAL as above. */

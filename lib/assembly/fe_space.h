@@ -24,8 +24,8 @@ typedef struct sp_element_class {
         *gradient; /* [points, nodes, 3] 1/m; NULL with gram, and for elements of second order (assembly/gradients.h) */
     double *C;     /* [36] Pa: sp_material_stiffness of elements with an assumed strain (SP_HEX8B, SP_HEX8I); else, and
                       with gram, NULL */
-    struct sp_condensation *condensation; /* of SP_HEX8I with C; else NULL */
-    double *mass;                         /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
+    struct sp_condensed_strains *condensation; /* of SP_HEX8I with C; else NULL */
+    double *mass;                              /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
     double *edges; /* X_a − X_b, m: with gram [pairs, 3], else of the pairs with node 0 only [nodes − 1, 3] */
     double volume; /* m³ */
 } sp_element_class;

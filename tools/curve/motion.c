@@ -74,13 +74,10 @@ static json_t *meta_of(const curve_model *m, const sp_periodic_motion *motion)
     const simulation *s = &m->s;
     const bool damped = motion->kind != SP_PERIODIC_BACKBONE;
     json_t *meta = tool_meta_new("trajectory");
-    json_object_set_new(meta, "mesh", json_string(s->mesh.hash));
-    json_object_set_new(meta, "basis", json_string(s->basis.hash));
-    json_object_set_new(
-        meta, "damping",
-        tool_reals("damping", 2, (const double[]){damped ? s->damping_mass : 0, damped ? s->damping_stiffness : 0}));
-    if (s->model.system.nonconservative)
-        json_object_set_new(meta, "stored", json_string("work"));
+    const double damping[2] = {damped ? s->damping_mass : 0, damped ? s->damping_stiffness : 0};
+    tool_facts(meta, sp_kind_trajectory.meta, {"mesh", .text = s->mesh.hash}, {"basis", .text = s->basis.hash},
+               {"damping", .count = 2, .reals = damping},
+               {"stored", .text = "work", .leave_out = !s->model.system.nonconservative});
     return meta;
 }
 
@@ -110,13 +107,13 @@ static void check_full(curve_model *m, const curve_choice *c, const sp_periodic_
     if (c->residual) {
         curve_full_residual_new(m, motion->harmonics, &full);
         const double residual = curve_full_residual(m, &full, motion);
-        json_object_set_new(result, "full_residual", tool_real("full_residual", residual));
+        tool_facts(result, sp_kind_trajectory.result, {"full_residual", .real = residual});
         tool_say("in the full-order equation of motion the residual is %.3g of the internal force", residual);
     }
     if (c->check_full) {
         tool_check(sp_full_periodic_close(m->s.context, &full.model, motion, c->steps, &closing), m->s.mesh.path);
-        json_object_set_new(result, "closing_position", tool_real("closing_position", closing.position));
-        json_object_set_new(result, "closing_velocity", tool_real("closing_velocity", closing.velocity));
+        tool_facts(result, sp_kind_trajectory.result, {"closing_position", .real = closing.position},
+                   {"closing_velocity", .real = closing.velocity});
         tool_say("one period of the full-order model in %lld steps: the states before and after differ by %.3g in "
                  "position and %.3g in velocity",
                  (long long)c->steps, closing.position, closing.velocity);

@@ -130,20 +130,17 @@ bool curve_points_add(void *data, const sp_curve_point *point)
 static json_t *result_of(const curve_points *p, const sp_curve_report *report, bool complete)
 {
     json_t *result = tool_result_new();
-    static const char *const names[SP_CURVE_EVENTS] = {NULL, "folds", "branch_points", "period_doublings",
-                                                       "neimark_sacker"};
-    json_object_set_new(result, "points", json_integer(report->points));
-    for (int i = 1; i < SP_CURVE_EVENTS; i++)
-        json_object_set_new(result, names[i], json_integer(report->events[i]));
-    json_object_set_new(result, "complete", json_boolean(complete));
-    json_object_set_new(result, "worst_residual", tool_real("worst_residual", report->worst_residual));
-    if (p->full)
-        json_object_set_new(result, "worst_full_residual", tool_real("worst_full_residual", p->worst_full));
-    json_object_set_new(result, "worst_balance", tool_real("worst_balance", report->worst_balance));
-    json_object_set_new(result, "worst_event", tool_real("worst_event", report->worst_event));
-    json_object_set_new(result, "newton_iterations", json_integer(report->continuation.iterations));
-    json_object_set_new(result, "factorizations", json_integer(report->continuation.factorizations));
-    json_object_set_new(result, "rejected_steps", json_integer(report->continuation.rejected));
+    tool_facts(result, sp_kind_curve.result, {"points", .integer = report->points},
+               {"folds", .integer = report->events[SP_CURVE_FOLD]},
+               {"branch_points", .integer = report->events[SP_CURVE_BRANCH]},
+               {"period_doublings", .integer = report->events[SP_CURVE_DOUBLING]},
+               {"neimark_sacker", .integer = report->events[SP_CURVE_TORUS]}, {"complete", .boolean = complete},
+               {"worst_residual", .real = report->worst_residual},
+               {"worst_full_residual", .real = p->worst_full, .leave_out = !p->full},
+               {"worst_balance", .real = report->worst_balance}, {"worst_event", .real = report->worst_event},
+               {"newton_iterations", .integer = report->continuation.iterations},
+               {"factorizations", .integer = report->continuation.factorizations},
+               {"rejected_steps", .integer = report->continuation.rejected});
     return result;
 }
 
@@ -169,11 +166,10 @@ void curve_points_write(curve_points *p, const sp_curve_report *report, bool com
     const simulation *s = &p->model->s;
     json_t *meta = tool_meta_new("curve");
     const sp_curve_file file = file_of(p);
-    json_object_set_new(meta, "mesh", json_string(s->mesh.hash));
-    json_object_set_new(meta, "basis", json_string(s->basis.hash));
-    json_object_set_new(meta, "probe", json_pack("[I,i]", (json_int_t)p->model->probe.vertex, p->model->axis));
-    if (p->model->probe.surface)
-        json_object_set_new(meta, "probe_surface", json_true());
+    const int64_t probe[2] = {p->model->probe.vertex, p->model->axis};
+    tool_facts(meta, sp_kind_curve.meta, {"mesh", .text = s->mesh.hash}, {"basis", .text = s->basis.hash},
+               {"probe", .count = 2, .integers = probe},
+               {"probe_surface", .boolean = true, .leave_out = !p->model->probe.surface});
     tool_check(sp_curve_write(s->context, tool_output_writer(output), meta, &file), tool_output_path());
     tool_output_finish(output, result_of(p, report, complete));
     json_decref(meta);

@@ -56,9 +56,8 @@ void certify_report(const simulation *s, const simulate_certificate *certificate
     if (!certificate)
         return;
     const sp_certified *e = &certificate->watch.estimates;
-    json_object_set_new(result, "basis_estimate", tool_real("basis_estimate", e->basis));
-    if (has_quadrature(s))
-        json_object_set_new(result, "quadrature_estimate", tool_real("quadrature_estimate", e->quadrature));
+    tool_facts(result, sp_kind_trajectory.result, {"basis_estimate", .real = e->basis},
+               {"quadrature_estimate", .real = e->quadrature, .leave_out = !has_quadrature(s)});
 }
 
 bool certify_say(const simulation *s, const simulate_certificate *certificate)

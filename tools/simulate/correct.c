@@ -25,6 +25,6 @@ void correct_report(const sp_static_correction *correction, double motion, json_
     if (!correction)
         return;
     const double energy = sp_static_correction_energy(correction), part = motion > 0 ? energy / motion : 0;
-    json_object_set_new(result, "correction_energy", tool_real("correction_energy", energy));
+    tool_facts(result, sp_kind_trajectory.result, {"correction_energy", .real = energy});
     tool_say("static correction: at most %.3g J, %.2g of the largest energy of the motion", energy, part);
 }

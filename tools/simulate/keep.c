@@ -104,7 +104,7 @@ int64_t keep_end(const simulate_keep *keep, int64_t steps)
 void keep_report(const simulate_keep *keep, json_t *result)
 {
     if (keep && keep->partial && keep->resumed < keep->run.steps)
-        json_object_set_new(result, "partial_steps", json_integer(keep->resumed));
+        tool_facts(result, sp_kind_trajectory.result, {"partial_steps", .integer = keep->resumed});
 }
 
 sp_state *keep_recording(simulate_keep *keep)

@@ -81,7 +81,7 @@ void reactions_write(simulate_reactions *r, json_t *result)
 
     const double part = sp_reactions_unbalanced(r->reactions);
     if (part >= 0) {
-        json_object_set_new(result, "reactions_unbalanced", tool_real("reactions_unbalanced", part));
+        tool_facts(result, sp_kind_trajectory.result, {"reactions_unbalanced", .real = part});
         tool_say("reactions: forces of up to %.2g of the largest reaction are not balanced by the basis; their linear "
                  "static reactions are added",
                  part);

@@ -381,21 +381,14 @@ static void add_model_report(const run *r, const simulation *s, json_t *result)
 {
     const sp_system_report report = report_model(r, s, sp_integrator_q(r->integrator), r->external);
 
-    if (report.iterative) {
-        json_object_set_new(result, "linear_solves", json_integer(report.linear_solves));
-        json_object_set_new(result, "linear_products", json_integer(report.linear_products));
-    }
-    if (report.counts_factorizations)
-        json_object_set_new(result, "factorizations", json_integer(report.factorizations));
-    if (report.has_ghost) {
-        json_object_set_new(result, "largest_ghost_force", tool_real("largest_ghost_force", r->ghosts.force));
-        json_object_set_new(result, "largest_ghost_torque", tool_real("largest_ghost_torque", r->ghosts.torque));
-    }
-    if (report.has_balance) {
-        json_object_set_new(result, "quasistatic_residual",
-                            tool_real("quasistatic_residual", report.quasistatic_residual));
-        json_object_set_new(result, "dynamic_residual", tool_real("dynamic_residual", report.dynamic_residual));
-    }
+    tool_facts(result, sp_kind_trajectory.result,
+               {"linear_solves", .integer = report.linear_solves, .leave_out = !report.iterative},
+               {"linear_products", .integer = report.linear_products, .leave_out = !report.iterative},
+               {"factorizations", .integer = report.factorizations, .leave_out = !report.counts_factorizations},
+               {"largest_ghost_force", .real = r->ghosts.force, .leave_out = !report.has_ghost},
+               {"largest_ghost_torque", .real = r->ghosts.torque, .leave_out = !report.has_ghost},
+               {"quasistatic_residual", .real = report.quasistatic_residual, .leave_out = !report.has_balance},
+               {"dynamic_residual", .real = report.dynamic_residual, .leave_out = !report.has_balance});
 }
 
 static json_t *report_result(const run *r)
@@ -404,40 +397,28 @@ static json_t *report_result(const run *r)
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     json_t *result = tool_result_new();
 
-    keep_report(r->keep, result);
-    json_object_set_new(result, "coordinates", json_integer(s->model.system.n));
-    json_object_set_new(result, "steps", json_integer(report->steps));
-    json_object_set_new(result, "newton_iterations", json_integer(report->newton_iterations));
-    json_object_set_new(result, "most_iterations_in_a_step", json_integer(report->worst_iterations));
-    json_object_set_new(result, "worst_residual", tool_real("worst_residual", report->worst_residual));
-    json_object_set_new(result, "stagnated_steps", json_integer(report->stagnated));
-    json_object_set_new(result, "line_search_halvings", json_integer(report->halvings));
-    json_object_set_new(result, "indefinite_matrices", json_integer(report->indefinite));
-    json_object_set_new(result, "steps_in_parts", json_integer(report->parted));
-    json_object_set_new(result, "smallest_part", tool_real("smallest_part", report->smallest_part));
-
     const bool limited = report->stability_limit > 0 &&
-                         isfinite(report->stability_limit); /* infinite where no degree of freedom is free */
-    json_object_set_new(result, "stability_limit",
-                        limited ? tool_real("stability_limit", report->stability_limit) : json_null());
+                         isfinite(report->stability_limit), /* infinite where no degree of freedom is free */
+        growing = r->choice->model == SP_MODEL_CUBATURE && s->model.system.nonconservative;
 
-    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_WORK_COUNT, r->energy.first));
-    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_WORK_COUNT, r->energy.last));
-    json_object_set_new(result, "energy_balance",
-                        r->choice->integrator == SP_STATIC ? json_null()
-                                                           : tool_real("energy_balance", r->energy.balance));
-
-    if (r->choice->model == SP_MODEL_CUBATURE && s->model.system.nonconservative)
-        json_object_set_new(result, "growth_at_rest", tool_real("growth_at_rest", s->model.growth));
+    keep_report(r->keep, result);
+    tool_facts(result, sp_kind_trajectory.result, {"coordinates", .integer = s->model.system.n},
+               {"steps", .integer = report->steps}, {"newton_iterations", .integer = report->newton_iterations},
+               {"most_iterations_in_a_step", .integer = report->worst_iterations},
+               {"worst_residual", .real = report->worst_residual}, {"stagnated_steps", .integer = report->stagnated},
+               {"line_search_halvings", .integer = report->halvings},
+               {"indefinite_matrices", .integer = report->indefinite}, {"steps_in_parts", .integer = report->parted},
+               {"smallest_part", .real = report->smallest_part},
+               {"stability_limit", .real = report->stability_limit, .none = !limited},
+               {"energy_first", .count = SP_WORK_COUNT, .reals = r->energy.first},
+               {"energy_last", .count = SP_WORK_COUNT, .reals = r->energy.last},
+               {"energy_balance", .real = r->energy.balance, .none = r->choice->integrator == SP_STATIC},
+               {"growth_at_rest", .real = s->model.growth, .leave_out = !growing});
     add_model_report(r, s, result);
-
-    if (s->shape.estimates) {
-        json_object_set_new(result, "largest_force_estimate",
-                            tool_real("largest_force_estimate", r->estimate.largest[SP_NORM_FORCE]));
-        json_object_set_new(result, "largest_energy_estimate",
-                            tool_real("largest_energy_estimate", r->estimate.largest[SP_NORM_ENERGY]));
-    }
-
+    tool_facts(
+        result, sp_kind_trajectory.result,
+        {"largest_force_estimate", .real = r->estimate.largest[SP_NORM_FORCE], .leave_out = !s->shape.estimates},
+        {"largest_energy_estimate", .real = r->estimate.largest[SP_NORM_ENERGY], .leave_out = !s->shape.estimates});
     certify_report(s, r->certificate, result);
     correct_report(r->correction, r->energy.largest, result);
     return result;
@@ -466,22 +447,15 @@ static json_t *trajectory_meta(const run *r)
 {
     const simulation *s = &r->stages[0], *last = &r->stages[r->stage_count - 1];
     json_t *meta = tool_meta_new("trajectory");
-    json_object_set_new(meta, "mesh", json_string(last->mesh.hash));
-
-    if (s->shape.r)
-        json_object_set_new(meta, "basis", json_string(s->basis.hash));
-    if (isfinite(s->model.loads.end))
-        json_object_set_new(meta, "load_end", json_real(s->model.loads.end));
-
-    json_object_set_new(meta, "damping",
-                        tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
-
-    if (s->model.system.nonconservative)
-        json_object_set_new(meta, "stored", json_string("work"));
-    if (r->choice->model == SP_MODEL_CONJAC)
-        json_object_set_new(meta, "dynamic", dynamic_vertices(s, last));
-    if (r->choice->warp)
-        json_object_set_new(meta, "warp", json_true());
+    const double damping[2] = {s->damping_mass, s->damping_stiffness};
+    const bool conjac = r->choice->model == SP_MODEL_CONJAC;
+    tool_facts(meta, sp_kind_trajectory.meta, {"mesh", .text = last->mesh.hash},
+               {"basis", .text = s->basis.hash, .leave_out = !s->shape.r},
+               {"load_end", .real = s->model.loads.end, .leave_out = !isfinite(s->model.loads.end)},
+               {"damping", .count = 2, .reals = damping},
+               {"stored", .text = "work", .leave_out = !s->model.system.nonconservative},
+               {"dynamic", .json = conjac ? dynamic_vertices(s, last) : NULL, .leave_out = !conjac},
+               {"warp", .boolean = true, .leave_out = !r->choice->warp});
     return meta;
 }
 

@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
-json_t *tool_real(const char *key, double value)
+/* A number for the key of this name. Ends the program if it is not finite. */
+static json_t *real(const char *key, double value)
 {
     if (!isfinite(value))
         tool_fail(SP_NUMERICAL, tool_output_path(),
@@ -21,11 +22,11 @@ static void append(json_t *array, json_t *value)
         tool_out_of_memory();
 }
 
-json_t *tool_reals(const char *key, int64_t count, const double *values)
+static json_t *reals(const char *key, int64_t count, const double *values)
 {
     json_t *array = json_array();
     for (int64_t i = 0; i < count; i++)
-        append(array, tool_real(key, values[i]));
+        append(array, real(key, values[i]));
     if (!array)
         tool_out_of_memory();
     return array;
@@ -69,13 +70,13 @@ static json_t *json_of(const sp_fact *fact, const tool_fact *value)
     case SP_INTEGER:
         return json_integer(value->integer);
     case SP_NUMBER:
-        return tool_real(fact->name, value->real);
+        return real(fact->name, value->real);
     case SP_BOOLEAN:
         return json_boolean(value->boolean);
     case SP_INTEGERS:
         return integers(value->count, value->integers);
     case SP_NUMBERS:
-        return tool_reals(fact->name, value->count, value->reals);
+        return reals(fact->name, value->count, value->reals);
     default:
         return json_string(value->text);
     }

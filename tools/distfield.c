@@ -28,7 +28,7 @@ static const tool_option options[] = {
              "numbers; offset: the surface "
              "becomes the outermost one at the distance --offset from the model"},
     {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 1e-300, .high = 1e300, .given = &chosen.offset_given,
-     .only = "sign=offset", .help = "distance (default: 1.4 cells)"},
+     .only = "sign=offset", .help = "distance of the surface from the model, m (default: 1.4 cells)"},
 };
 
 static const tool_table tables[] = {

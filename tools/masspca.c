@@ -20,7 +20,8 @@ static const tool_option options[] = {
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000,
      .help = "columns of the basis (default: all independent ones)"},
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "pca", "pca|gram-schmidt|random",
-     .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
+     .help = "pca: principal directions; gram-schmidt: the columns orthonormalized in order; random: R random "
+             "combinations, orthonormalized"},
     {"keep-first", 0, TOOL_FLAG, &chosen.keep_first, .only = "method=pca",
      .help = "keep the whole span of the columns of the first file, and add principal directions of the others"},
     {"raw", 0, TOOL_FLAG, &chosen.raw, .only = "method=random",

@@ -26,7 +26,7 @@ static const tool_option options[] = {
     {"modes", 'k', TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 100000,
      .help = "use the first N modes (default: all)"},
     {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]", .only = "method=modal",
-     .help = "only these pairs, modes counted from 1; may be repeated"},
+     .help = "only these pairs, modes counted from 1"},
     {"order", 0, TOOL_INTEGER, &chosen.order, "N", "1", .low = 1, .high = 100, .only = "method=inertia",
      .help = "derivatives up to this order"},
     {"most", 0, TOOL_INTEGER, &chosen.most, "N", NULL, .low = 1, .high = 100000, .only = "method=inertia",

@@ -23,13 +23,12 @@ static const tool_option options[] = {
      .help = "number of modes, rigid ones included; with --interface of those with interfaces at rest, 0: none"},
     {"interface", 0, TOOL_TEXTS, &chosen.interface.names, "NAME", .only = "solver!=slepc,amg",
      .help = "first the constraint modes of this set of vertices or faces (Craig-Bampton), then modes with the set at "
-             "rest; * matches any characters; may be repeated"},
+             "rest; * matches any characters"},
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},
     {"rest", 0, TOOL_TEXTS, &chosen.interface.rest, "NAME", .only = "interface",
-     .help = "this interface is at rest in all columns: with --frame average its mean, in a frame that moves with it; "
-             "may be repeated"},
+     .help = "this interface is at rest in all columns: with --frame average its mean, in a frame that moves with it"},
     {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
      .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
     {"about", 0, TOOL_INPUT, &chosen.about, "FILE",
@@ -46,7 +45,8 @@ static const tool_option options[] = {
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
      .only = "method=lanczos",
-     .help = "of the Lanczos run, relative; 0: the machine's; with --solver amg of the residual, at least 8e-9"},
+     .help = "relative tolerance of the Lanczos run; 0: the precision of the machine; with --solver amg largest "
+             "residual of a mode"},
     {"solver", 0, TOOL_CHOICE, &chosen.lanczos.solver, NULL, "blocks", "blocks|arpack|slepc|amg",
      .only = "method=lanczos !buckling",
      .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time; SLEPc with a factorization by "

@@ -44,9 +44,9 @@ static const tool_option options[] = {
      .help = "normals move by the gradient of the motion, off by about the strain; or by tangents too: true "
              "ones at twice the cost"},
     {"cells", 0, TOOL_INTEGER, &chosen.cells, "N", "64", .low = 1, .high = 4096, .only = "method=voxels,depth",
-     .help = "along the longest side of the box"},
+     .help = "cells along the longest side of the box"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "40", .low = 0, .high = 1000000,
-     .only = "method=repulsion", .help = "at most, in each level"},
+     .only = "method=repulsion", .help = "iterations at most in each level"},
 };
 
 /* What the points are made from. */

@@ -16,7 +16,8 @@ static const tool_option model_options[] = {
              "(stiffness warping, Mueller et al. 2002); conjac: a few dynamic vertices, the others quasi-static "
              "(Weidner et al. 2020)"},
     {"lumping", 0, TOOL_CHOICE, AT(lumped), .standard = "consistent", .choices = "consistent|lumped",
-     .only = "integrator!=static", .help = "mass matrix", .given = &chosen.lumping_given},
+     .only = "integrator!=static", .help = "mass matrix: full, or row sums on the diagonal",
+     .given = &chosen.lumping_given},
 };
 
 static const tool_option integration_options[] = {
@@ -33,7 +34,7 @@ static const tool_option solver_options[] = {
              "gradients: plain conjugate gradients (warp only, as in its paper)",
      .given = &vertices.solver_given},
     {"solver-tolerance", 0, TOOL_REAL, FULL(solver_tolerance), .argument = "X", .low = 1e-15, .high = 0.1, .rare = true,
-     .help = "of iterative solvers: residual relative to the right side (default 1e-8; warp 1e-10)"},
+     .help = "residual of iterative solvers, relative to the right side (default 1e-8; warp 1e-10)"},
 };
 
 static const tool_option force_options[] = {
@@ -47,7 +48,7 @@ static const tool_option force_options[] = {
 static const tool_option prescribed_options[] = {
     {"prescribe", 0, TOOL_KEYED, FULL(prescribe), .argument = "REGION=CSV",
      .help = "rigid motion of the vertices of a region, or of all fixed vertices (\"fixed\"): "
-             "t,x,y,z,qw,qx,qy,qz; may be repeated"},
+             "t,x,y,z,qw,qx,qy,qz"},
     {"prescribe-vertices", 0, TOOL_INPUT, FULL(prescribe_vertices), .argument = "CSV",
      .help = "displacements of single vertices: t,vertex,ux,uy,uz"},
     {"skeleton", 0, TOOL_INPUT, FULL(skeleton), .argument = "JSON", .only = "integrator=linear-euler !cut",
@@ -58,7 +59,7 @@ static const tool_option prescribed_options[] = {
 
 static const tool_option ground_options[] = {
     {"ground", 0, TOOL_TEXTS, FULL(grounds), .argument = "NX,NY,NZ,D",
-     .help = "a floor plane: vertices with n.x < D are pushed out; may be repeated"},
+     .help = "a floor plane: vertices with n.x < D are pushed out"},
     {"ground-stiffness", 0, TOOL_REAL, FULL(ground_stiffness), .argument = "N/M", .standard = "1000", .low = 1e-300,
      .high = 1e300, .only = "ground", .help = "penalty stiffness of each vertex, normal to the plane"},
     {"ground-alpha", 0, TOOL_REAL, FULL(ground_alpha), .argument = "A", .low = 0, .high = 1, .only = "ground",
@@ -73,7 +74,7 @@ static const tool_option warp_options[] = {
     {"warp", 0, TOOL_CHOICE, FULL(warp), .standard = "vertex", .choices = VERTICES_WARPS,
      .help = "a rotation for every vertex, for every pair of vertices (unstable), or for every element"},
     {"rotation", 0, TOOL_CHOICE, FULL(rotation), .standard = "polar", .choices = VERTICES_ROTATIONS, .rare = true,
-     .help = "by polar decomposition, or from frames of edges"},
+     .help = "rotations by polar decomposition, or from frames of edges"},
     {"network", 0, TOOL_FLAG, FULL(network), .rare = true,
      .help = "springs along the edges instead of the elements' stiffness"},
     {"correct-ghost", 0, TOOL_FLAG, FULL(corrected), .rare = true,
@@ -95,9 +96,9 @@ static const tool_option conjac_options[] = {
 
 static const tool_option output_options[] = {
     {"cut", 0, TOOL_KEYED, FULL(cuts), .argument = "TIME=MESH",
-     .help = "go on from this time (s) with this mesh, which simcut made of the one before; may be repeated"},
+     .help = "go on from this time (s) with this mesh, which simcut made of the one before"},
     {"record", 0, TOOL_CHOICE, .target = &record, .standard = "all", .choices = "all|probes",
-     .help = "displacements of all vertices, or of the probes only"},
+     .help = "all: displacements and velocities of all vertices; probes: those of the --probe vertices only"},
     {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record=probes",
      .help = "the probes: vertices 3,17-20 from 0, near:X,Y,Z, set:NAME, surface:120 (the corners that carry a surface "
              "vertex)"},

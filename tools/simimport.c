@@ -14,18 +14,18 @@ static struct {
 static const tool_option options[] = {
     {"format", 0, TOOL_CHOICE, &chosen.format, NULL, "auto",
      "auto|veg|msh|inp|medit|tetgen|vtk|vtu|comsol|npy|matrix-market|vega-matrix|cub|superelement",
-     .help = "of the input; auto: by the ending of its name"},
+     .help = "format of the input; auto: by the ending of its name"},
 };
 
 static const tool_option mesh_options[] = {
     {"young", 0, TOOL_REAL, &chosen.mesh.young, "PA", "1e6", .low = 1e-300, .high = 1e300,
-     .help = "Young's modulus; replaces the file's where given", .given = &chosen.mesh.young_given},
+     .help = "Young's modulus, Pa; replaces the file's where given", .given = &chosen.mesh.young_given},
     {"poisson", 0, TOOL_REAL, &chosen.mesh.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999,
      .help = "Poisson's ratio; replaces the file's where given", .given = &chosen.mesh.poisson_given},
     {"law", 0, TOOL_CHOICE, &chosen.mesh.law, NULL, "stvk", TOOL_LAWS,
      .help = "material law; replaces the file's where given", .given = &chosen.mesh.law_given},
     {"density", 0, TOOL_REAL, &chosen.mesh.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300,
-     .help = "density; replaces the file's where given", .given = &chosen.mesh.density_given},
+     .help = "density, kg/m3; replaces the file's where given", .given = &chosen.mesh.density_given},
     {"quadrature", 0, TOOL_INTEGER, &chosen.mesh.quadrature, "N", "2", .low = 2, .high = 3,
      .help = "Gauss points per axis of 8-node hexahedra", .given = &chosen.mesh.quadrature_given},
     {"hexahedra", 0, TOOL_CHOICE, &chosen.mesh.hexahedra, NULL, "full", "full|averaged|incompatible",
@@ -38,7 +38,7 @@ static const tool_option mesh_options[] = {
      .help = "keep elements that are folded, but neither at the integration points of the stiffness nor so far that "
              "their mass is not positive definite"},
     {"fixed", 0, TOOL_INPUTS, &chosen.mesh.bou, "FILE", .files = "bou",
-     .help = "fixed vertices as VegaFEM .bou (numbers from 1); may be repeated"},
+     .help = "fixed vertices as VegaFEM .bou (numbers from 1)"},
     {"surface", 0, TOOL_INPUT, &chosen.mesh.surface, "MODEL", .only = "interpolation",
      .help = "triangle model to embed: OBJ, PLY, STL, OFF"},
     {"interpolation", 0, TOOL_INPUT, &chosen.mesh.interpolation, "FILE", .files = "interp", .only = "surface",

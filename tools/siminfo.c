@@ -14,17 +14,19 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"json", 0, TOOL_FLAG, &chosen.json, .help = "meta, result and the table of members as one JSON object",
+    {"json", 0, TOOL_FLAG, &chosen.json, .help = "print meta, result and the table of members as one JSON object",
      .silent = true},
     {"members", 0, TOOL_FLAG, &chosen.members, .only = "!json",
-     .help = "only the table of members, every block of a series", .silent = true},
-    {"script", 0, TOOL_FLAG, &chosen.script, .only = "!json !members", .help = "a shell script that remakes the file",
+     .help = "print only the table of members, every block of a series", .silent = true},
+    {"script", 0, TOOL_FLAG, &chosen.script, .only = "!json !members",
+     .help = "print a shell script that remakes the file", .silent = true},
+    {"hash", 0, TOOL_FLAG, &chosen.hash, .only = "!json !members !script", .help = "print only the hash",
      .silent = true},
-    {"hash", 0, TOOL_FLAG, &chosen.hash, .only = "!json !members !script", .help = "only the hash", .silent = true},
     {"fill", 0, TOOL_FLAG, &chosen.fill, .only = "!json !members !script !hash",
-     .help = "nonzeros of a matrix and of its Cholesky factor over orderings", .silent = true},
+     .help = "print the nonzeros of a matrix and of its Cholesky factor for five orderings", .silent = true},
     {"stale", 0, TOOL_FLAG, &chosen.stale, .only = "!json !members !script !hash !fill",
-     .help = "whether an input has another content now, or the version is another: exit 0 up to date, 1 out of date",
+     .help =
+         "tell whether an input has another content now, or the version is another: exit 0 up to date, 1 out of date",
      .silent = true},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .only = "!stale", .help = "read a file that was cut as far as it goes",
      .silent = true},

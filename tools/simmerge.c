@@ -6,7 +6,7 @@
 
 static const tool_spec spec = {
     .name = "simmerge",
-    .arguments = "FILE...",
+    .arguments = "[MESH] FILE...",
     .least = 1,
     .most = -1,
     .summary = "Joins the shards of one stage of the precomputation into one file.",

@@ -9,15 +9,17 @@
 static sound_choice chosen;
 
 static const tool_option listening_options[] = {
-    {"listener", 0, TOOL_TEXTS, &chosen.listeners, "PLACE",
+    {"listener", 0, TOOL_TEXTS, &chosen.listeners, "PLACE", .required = true,
      .help = "where the sound is heard, X,Y,Z in m; each one is a channel of the file"},
     {"radiation", 0, TOOL_CHOICE, &chosen.radiation, NULL, "plane-wave", "plane-wave|baffle|monopole",
      .help = "factor of a triangle at the angle THETA between its normal and the listener. plane-wave: 1 + cos THETA; "
              "baffle: 2 in front, 0 behind (Rayleigh integral); monopole: 1"},
     {"surface", 0, TOOL_CHOICE, &chosen.surface, NULL, "embedded", "embedded|boundary",
      .help = "the triangles that radiate: the embedded surface, if the mesh has one, or the boundary of its elements"},
-    {"air-density", 0, TOOL_REAL, &chosen.density, "RHO", "1.204", .low = 1e-6, .high = 1e6, .help = "kg/m3"},
-    {"sound-speed", 0, TOOL_REAL, &chosen.speed, "C", "343.2", .low = 1e-3, .high = 1e6, .help = "m/s"},
+    {"air-density", 0, TOOL_REAL, &chosen.density, "RHO", "1.204", .low = 1e-6, .high = 1e6,
+     .help = "density of the air, kg/m3"},
+    {"sound-speed", 0, TOOL_REAL, &chosen.speed, "C", "343.2", .low = 1e-3, .high = 1e6,
+     .help = "speed of sound in it, m/s"},
 };
 
 static const tool_option scene_options[] = {

@@ -10,10 +10,12 @@ static const tool_option model_options[] = {
     {"model", 0, TOOL_CHOICE, AT(model), .standard = "reduced", .choices = SIMULATE_REDUCED,
      .help = "reduced: the cubic polynomials of polycoef; cubature: weighted elements (hyper-reduction); galerkin: the "
              "forces of all elements, projected on the basis; modal: mode superposition"},
-    {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .help = "the basis; the modes of a modal model"},
-    {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced", .help = "its polynomials"},
+    {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .required = true,
+     .help = "the reduced basis; the modes of a modal model"},
+    {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced",
+     .help = "its polynomials, which polycoef made; a reduced model needs them"},
     {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature", .chooses = "model=cubature",
-     .help = "its elements and weights; without --model it is then cubature"},
+     .help = "its elements and weights, which cubature made; without --model it is then cubature"},
     {"warp", 0, TOOL_FLAG, AT(warp),
      .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit !static-correction !reactions "
              "!record-reactions",
@@ -57,7 +59,8 @@ static const tool_option force_options[] = {
 
 static const tool_option output_options[] = {
     {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = SIMULATE_RECORDS,
-     .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
+     .help = "coordinates: reduced coordinates and their rates; all: displacements and velocities of all vertices too; "
+             "probes: those of the --probe vertices only"},
     {"static-correction", 0, TOOL_FLAG, AT(correct),
      .only = "record!=coordinates !viscosity !activation !damping-times",
      .help = "add the quasi-static response to the residual of the full-order equation to recorded displacements (mode "

@@ -7,10 +7,9 @@ static const tool_option model_options[] = {
     {"model", 0, TOOL_TEXT, &chosen.models, "LIST",
      .help = "the models to measure, of reduced,cubature,galerkin,linear (default: those whose files are named, else "
              "galerkin)"},
-    {"basis", 0, TOOL_INPUT, &chosen.motion.basis, "FILE", .help = "basis of reduced, cubature and galerkin models"},
+    {"basis", 0, TOOL_INPUT, &chosen.motion.basis, "FILE", .required = true, .help = "the reduced basis of the models"},
     {"poly", 0, TOOL_INPUT, &chosen.motion.polynomials, "FILE", .help = "polynomials of reduced models"},
-    {"cub", 0, TOOL_INPUTS, &chosen.cubatures, "FILE",
-     .help = "elements and weights of a cubature model; may be repeated"},
+    {"cub", 0, TOOL_INPUTS, &chosen.cubatures, "FILE", .help = "elements and weights of a cubature model"},
     {"ranks", 0, TOOL_TEXT, &chosen.ranks, "LIST",
      .help = "reduced and galerkin models with the first columns of the basis, as many as each number says: 5,10,20 "
              "(default: all)"},
@@ -33,7 +32,7 @@ static const tool_option force_options[] = {
 
 static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
-     .help = "also amplitude and frequency of 12:y, surface:5:z or near:X,Y,Z:x; may be repeated"},
+     .help = "also amplitude and frequency of 12:y, surface:5:z or near:X,Y,Z:x"},
     {"stress", 0, TOOL_FLAG, &chosen.stress, .only = "!viscosity",
      .help = "also print the error of the von Mises stress at the vertices, without and with static correction"},
     {"certificate", 0, TOOL_INPUT, &chosen.certificate, "FILE", .only = "!viscosity !ranks",

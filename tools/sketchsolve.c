@@ -10,19 +10,20 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV", .help = "the recording: t0,t1,kind,id,fx,fy,fz"},
+    {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV", .required = true, .help = "the recording: t0,t1,kind,id,fx,fy,fz"},
     {"dt", 0, TOOL_REAL, &chosen.step, "S", NULL, .low = 1e-300, .high = 1e300,
      .help = "take the mean loads of every S seconds (default: the loads between changes)"},
     {"separation", 0, TOOL_REAL, &chosen.separation, "X", "0.02", .low = 0, .high = 1,
-     .help = "loads keep this mass distance of their linear responses, by the largest response"},
+     .help = "smallest distance of two loads, in the mass norm of their linear responses, relative to the largest "
+             "response"},
     {"count", 0, TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 1e9,
      .help = "solve for at most N loads, those farthest apart"},
     {"snapshot-separation", 0, TOOL_REAL, &chosen.thinning.separation, "X", "0.1", .low = 0, .high = 1,
-     .help = "snapshots keep this mass distance, by the largest shape"},
+     .help = "smallest distance of two snapshots in the mass norm, relative to the norm of the largest"},
     {"snapshot-count", 0, TOOL_INTEGER, &chosen.thinning.most, "N", NULL, .low = 1, .high = 1e9,
      .help = "write at most N snapshots, those farthest apart"},
     {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-10", .low = 1e-15, .high = 1,
-     .help = "Newton: residual by the largest force term"},
+     .help = "Newton's method: residual relative to the largest force term"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000,
      .help = "Newton iterations at most before a load is approached in halves"},
     {"checkpoint", 0, TOOL_WRITTEN, &chosen.checkpoint, "FILE", .silent = true,

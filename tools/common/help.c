@@ -68,17 +68,6 @@ static int print_left(FILE *stream, const tool_option *option)
     return column;
 }
 
-/* Whether the choice of a condition offers none of its words: the condition says nothing in this program. */
-static bool is_void(const tool_condition *c)
-{
-    if (!c->of || !c->words)
-        return false;
-    for (size_t i = 0; i < c->length; i += strcspn(c->words + i, ", ") + 1)
-        if (tool_choice_offers(c->of, c->words + i, strcspn(c->words + i, ", ")))
-            return false;
-    return true;
-}
-
 static void print_option(FILE *stream, const tool_option *option)
 {
     int column = print_left(stream, option);
@@ -95,7 +84,7 @@ static void print_option(FILE *stream, const tool_option *option)
         tool_condition c;
         while (at && tool_condition_next(&at, &c)) {
             char text[200], words[240];
-            if (is_void(&c))
+            if (tool_condition_is_void(&c))
                 continue;
             tool_condition_describe(&c, text, sizeof text);
             snprintf(words, sizeof words, "[%s%s%s]", c.negative ? "not " : "", c.of ? "" : "of ", text);
@@ -103,6 +92,8 @@ static void print_option(FILE *stream, const tool_option *option)
         }
     }
 
+    if (tool_option_repeats(option))
+        column = print_wrapped(stream, "(may be repeated)", HELP_INDENT, column);
     if (option->standard) {
         char words[120];
         snprintf(words, sizeof words, "(default %s)", option->standard);
@@ -119,7 +110,7 @@ void tool_options_help(FILE *stream, bool all)
     const char *title = NULL;
     bool rare = false;
 
-    fprintf(stream, "Usage: %s [OPTION]… %s%s\n", spec->name, spec->arguments, tool_output_argument());
+    fprintf(stream, "Usage: %s\n", tool_usage());
     print_wrapped(stream, spec->summary, 0, 0);
 
     for (int i = 0; (option = tool_option_at(i)); i++) {

@@ -63,6 +63,9 @@ bool tool_condition_next(const char **at, tool_condition *condition);
 /* "--model full or linear" and the like, as a message or --help says it. */
 void tool_condition_describe(const tool_condition *condition, char *text, size_t size);
 
+/* Whether the choice of a condition offers none of its words: the condition says nothing in this program. */
+bool tool_condition_is_void(const tool_condition *condition);
+
 /* Whether a choice has this word: tables that several programs share name words that not all of them offer. */
 bool tool_choice_offers(const tool_option *option, const char *word, size_t length);
 
@@ -72,11 +75,8 @@ void tool_options_check(void);
 /* Asserts that every condition of an option on the command line was judged. */
 void tool_conditions_judged(void);
 
-/* The usage line as a hint (tool_hint). */
-void tool_hint_usage(void);
-
-/* " -o FILE", where the program has an output. */
-const char *tool_output_argument(void);
+/* "modes [OPTION]… MESH -o FILE" */
+const char *tool_usage(void);
 
 /* Parses argv into the targets and tool.parameters. */
 void tool_options_parse(int argc, char **argv);

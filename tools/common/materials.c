@@ -7,11 +7,11 @@
 
 const tool_option tool_material_edit_options[TOOL_MATERIAL_EDIT_COUNT] = {
     {"young", 0, TOOL_TEXTS, .at = offsetof(tool_material_edits, young), .argument = "[REGION=]PA",
-     .help = "another Young's modulus, of one region or all"},
+     .help = "another Young's modulus, Pa, of one region or all"},
     {"poisson", 0, TOOL_TEXTS, .at = offsetof(tool_material_edits, poisson), .argument = "[REGION=]NU",
      .help = "another Poisson's ratio, of one region or all"},
     {"density", 0, TOOL_TEXTS, .at = offsetof(tool_material_edits, density), .argument = "[REGION=]KG/M3",
-     .help = "another density, of one region or all"},
+     .help = "another density, kg/m3, of one region or all"},
 };
 
 bool tool_material_edits_given(const tool_material_edits *edits)

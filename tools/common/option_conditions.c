@@ -73,6 +73,16 @@ bool tool_choice_offers(const tool_option *option, const char *word, size_t leng
     return false;
 }
 
+bool tool_condition_is_void(const tool_condition *c)
+{
+    if (!c->of || !c->words)
+        return false;
+    for (size_t i = 0; i < c->length; i += strcspn(c->words + i, ", ") + 1)
+        if (tool_choice_offers(c->of, c->words + i, strcspn(c->words + i, ", ")))
+            return false;
+    return true;
+}
+
 /* " or a trajectory": with its article, unless it is a plural, and blanks for hyphens. */
 static int describe_input(const char *word, size_t length, bool first, char *text, size_t size)
 {

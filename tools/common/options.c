@@ -275,14 +275,19 @@ static void give(const tool_option *option, const char *value, bool *seen)
         *option->given = true;
 }
 
-const char *tool_output_argument(void)
+const char *tool_usage(void)
 {
-    return tool.spec->common & TOOL_OUTPUT ? " -o FILE" : "";
-}
+    static char text[200];
+    const tool_option *option;
+    int used = snprintf(text, sizeof text, "%s [OPTION]… ", tool.spec->name);
 
-void tool_hint_usage(void)
-{
-    tool_hint("usage: %s [OPTION]… %s%s", tool.spec->name, tool.spec->arguments, tool_output_argument());
+    for (int i = 0; (option = tool_option_at(i)); i++)
+        if (option->required)
+            used += snprintf(text + used, sizeof text - (size_t)used, "--%s %s ", option->name, option->argument);
+
+    snprintf(text + used, sizeof text - (size_t)used, "%s%s", tool.spec->arguments,
+             tool.spec->common & TOOL_OUTPUT ? " -o FILE" : "");
+    return text;
 }
 
 /* Which options name further files, as a hint for one argument too many. */
@@ -294,8 +299,7 @@ static void hint_files(void)
         if (names_files(option) && strlen(list) + strlen(option->name) + 12 < sizeof list)
             snprintf(list + strlen(list), sizeof list - strlen(list), ", --%s FILE", option->name);
     if (*list)
-        tool_hint("usage: %s [OPTION]… %s%s; options name other files: %s", tool.spec->name, tool.spec->arguments,
-                  tool_output_argument(), list + 2);
+        tool_hint("usage: %s; options name other files: %s", tool_usage(), list + 2);
 }
 
 /* A program that writes .npz does not write one under the name of another format. */
@@ -402,12 +406,12 @@ static void check_arguments(void)
     const tool_spec *spec = tool.spec;
 
     if (tool.argument_count < spec->least && !(spec->alone && *spec->alone)) {
-        tool_hint_usage();
+        tool_hint("usage: %s", tool_usage());
         tool_fail(SP_USAGE, NULL, tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
     }
 
     if (spec->most >= 0 && tool.argument_count > spec->most) {
-        tool_hint_usage();
+        tool_hint("usage: %s", tool_usage());
         hint_files();
         tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[spec->most]);
     }
@@ -415,7 +419,7 @@ static void check_arguments(void)
     refuse_ending();
 
     if ((spec->common & TOOL_OUTPUT) && !tool.output) {
-        tool_hint_usage();
+        tool_hint("usage: %s", tool_usage());
         tool_fail(SP_USAGE, NULL, "no output was named (-o FILE, or -o - for a pipe)");
     }
 }

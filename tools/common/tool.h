@@ -61,13 +61,14 @@ typedef struct tool_option {
     const char *choices;
     int count;        /* TOOL_VECTOR */
     double low, high; /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
-    const char *help;
+    const char *help; /* a sentence or more for --help and the manual page, without a capital and a full stop */
     /* For completion: the endings of the files that the value names, with blanks between them, "*" for any. NULL: by
      * `argument`, for which common/completion.c has a table. */
     const char *files;
-    bool silent; /* cannot change the result: not recorded in parameters */
-    bool rare;   /* few users need it: --help-all prints it, --help does not */
-    bool *given; /* set when the option was on the command line; may be NULL */
+    bool silent;   /* cannot change the result: not recorded in parameters */
+    bool rare;     /* few users need it: --help-all prints it, --help does not */
+    bool required; /* the usage line has it; the program says what is missing without it */
+    bool *given;   /* set when the option was on the command line; may be NULL */
     /* Conditions under which the option applies, separated by blanks, all of which must hold. "model=full,linear": the
      * choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
      * --reference was not; "@trajectory,scene": the inputs are one of these, "!@mesh": they are not (tool_inputs_are;

@@ -12,7 +12,7 @@ const tool_option distfield_pose_options[DISTFIELD_POSE_COUNT] = {
     {"basis", 0, TOOL_INPUT, .at = offsetof(distfield_pose, basis), .argument = "FILE", .only = "coordinates",
      .help = "the surface is moved by these columns"},
     {"coordinates", 0, TOOL_TEXT, .at = offsetof(distfield_pose, coordinates), .argument = "Q1,Q2,...", .only = "basis",
-     .help = "of the first columns"},
+     .help = "coordinates of the first columns"},
     {"field", 0, TOOL_INPUTS, .at = offsetof(distfield_pose, fields), .argument = "FILE", .only = "basis",
      .help = "do not measure the moved surface, but approximate from this field at rest by --proxies; several "
              "domains: several times"},

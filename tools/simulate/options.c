@@ -7,14 +7,14 @@
 
 const tool_option simulate_time_options[SIMULATE_TIME_COUNT] = {
     {"dt", 0, TOOL_REAL, AT(step), .argument = "S", .standard = "0.01", .low = 1e-300, .high = 1e300,
-     .help = "time step in seconds"},
+     .help = "time step, s"},
     {"steps", 0, TOOL_INTEGER, AT(steps), .argument = "N", .standard = "100", .low = 1, .high = 1e12,
      .help = "number of steps", GIVEN(steps_given)},
     {"every", 0, TOOL_INTEGER, AT(every), .argument = "N", .standard = "1", .low = 1, .high = 1e12,
-     .help = "record every Nth step", GIVEN(every_given)},
+     .help = "record the steps whose number is a multiple of N, and the last one", GIVEN(every_given)},
     {"semi-implicit", 0, TOOL_FLAG, AT(semi_implicit), .only = "integrator=newmark",
      .help = "one Newton iteration in each step, as in the papers"},
-    {"beta", 0, TOOL_REAL, AT(beta), .argument = "X", .low = 0, .high = 1e6, .only = "integrator=newmark,linear-euler",
+    {"beta", 0, TOOL_REAL, AT(beta), .argument = "X", .only = "integrator=newmark,linear-euler",
      .help = "Newmark's beta (default 0.25)", GIVEN(beta_given)},
     {"gamma", 0, TOOL_REAL, AT(gamma), .argument = "X", .standard = "0.5", .low = 0, .high = 1,
      .only = "integrator=newmark", .help = "Newmark's gamma"},

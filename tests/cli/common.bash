@@ -51,7 +51,7 @@ install_build() {
     [ -n "$library" ] || fault 'no libsupple.so'
 }
 
-# has PART: the build has an optional part (meson.build): shadows, fonts, sound, page, manual, slepc or yang2015.
+# has PART: the build has an optional part (meson.build): shadows, fonts, sound, page, manual, slepc, programs (what these write) or yang2015.
 has() {
     # where npm could not install what builds the page, the build has an empty one
     [ "$1" != page ] || [ "$(cat "$SUPPLE_BUILD/formats/export/page/page.inc" 2> /dev/null)" != '""' ] || return

@@ -393,31 +393,57 @@ meets() {
     no_faults
 }
 
-@test "the manual page has the options of --help, and no others" {
-    needs_plain_build 'it reads sources'
-    local tool page name letter argument default text count=0
+@test "the manual page has what --help-all says of every option, and no others" {
+    local tool page name letter argument text word count=0
+    has programs || skip 'a cross build has no manual pages of programs'
     command -v mandoc > /dev/null || skip "no mandoc"
     for tool in $(tools); do
-        page=$SUPPLE_SOURCE/man/$tool.1
-        [ -e "$page" ] || continue
-        count=$((count + 1))
-        text=$(mandoc -T ascii -O width=400 "$page" | sed 's/.\x08//g')
-        options_of "$tool" | cut -d ' ' -f 1 | sort > in-help
-        sed -n '/^OPTIONS/,/^[A-Z]/{/^ *-/p;}' <<< "$text" | grep -o -E -- '--[a-z][a-z0-9-]*' | sed 's/^--//' | sort -u > in-page
-        diff in-help in-page > difference || fault "$tool (< only in --help, > only in the page): $(grep '^[<>]' difference | tr '\n' ' ')"
-        [[ $text == *NAME*SYNOPSIS*DESCRIPTION*OPTIONS* ]] || fault "$page: a section is missing"
+        page=$(mandoc -T ascii -O width=900 "$SUPPLE_BUILD/man/$tool.1" | sed 's/.\x08//g')
+        [[ $page == *NAME*SYNOPSIS*DESCRIPTION*OPTIONS* ]] || fault "$tool: a section is missing"
+        sed -n '/^OPTIONS/,/^[A-Z]/p' <<< "$page" > options
+        sed -n 's/^ *\(-[a-z], \)\{0,1\}--\([a-z][a-z0-9-]*\).*/\2/p' options > in-page
+        options_of "$tool" | cut -d ' ' -f 1 | diff - in-page > difference ||
+            fault "$tool (< only in --help, > only in the page): $(grep '^[<>]' difference | tr '\n' ' ')"
+        while read -r name letter argument text; do
+            count=$((count + 1))
+            sed -n "/^ *\(-., \)\{0,1\}--$name\( \|$\)/,/^$/p" options | tr '\n' ' ' > entry
+            for word in $(tr '|' ' ' <<< "$argument" | tr '[:upper:]' '[:lower:]'); do
+                [ "$word" = - ] || grep -qiF -- "$word" entry || fault "$tool --$name: no $word in $(< entry)"
+            done
+            [[ ! $text =~ \(default\ ([^\ ]+)\)$ ]] || [[ ${BASH_REMATCH[1]} == 0.3333* ]] || grep -qiF -- "default ${BASH_REMATCH[1]}." entry ||
+                fault "$tool --$name: no default ${BASH_REMATCH[1]} in $(< entry)"
+        done < <(entries_of "$tool")
     done
-    [ $count -gt 0 ] || skip "no manual pages"
+    sanitized || [ $count -gt 400 ] || fault "only $count options"
     no_faults
 }
 
-@test "every tool has a manual page" {
-    needs_plain_build 'it reads sources'
-    local tool pages=("$SUPPLE_SOURCE"/man/*.1)
-    [ ${#pages[@]} -gt 0 ] || skip "no manual pages yet"
-    for tool in $(tools); do
-        [ -e "$SUPPLE_SOURCE/man/$tool.1" ] || fault "man/$tool.1 is missing"
-    done
+# page_of TEXT: the manual page of a program whose source has this text in OPTIONS
+page_of() {
+    printf '.Sh SYNOPSIS\n.Sh DESCRIPTION\n.Sh OPTIONS\n%b.Sh EXIT STATUS\n' "$1" > modes.1
+    try "$SUPPLE_SOURCE/man/option-page" "$SUPPLE_BUILD/tools/modes" "$SUPPLE_SOURCE/man/common.mdoc" modes.1
+}
+
+@test "a text of an option in the source of a manual page: behind the sentence of the table, in its place, or refused" {
+    local text said
+    page_of '.Bl -tag -width Ds\n.It Fl \\-ritz\nThese words.\n.It Fl \\-certify No in full\nThese alone.\n.Bl -bullet\n.It\nA point.\n.El\n.El\n'
+    [ "$code$err" = 0 ] || fault "exit $code: $err"
+    text=$(tr '\n' ' ' < "$stdout")
+    [[ $text == *'.It Fl \-ritz Combine all columns '*' Only with .Fl \-interface . These words. .It '* ]] || fault "--ritz: $text"
+    [[ $text == *'.It Fl \-certify These alone. Only with .Fl \-method .Cm lanczos ; not with .Fl \-solver .Cm amg . .Bl -bullet .It A point. .El .It '* ]] || fault "--certify: $text"
+    printf '.Sh OPTIONS\n.Bl -tag\n.It Fl \\-ritz No in full\nOther words.\n.El\n.Sh EXIT STATUS\n' > other.1
+    printf '.Sh OPTIONS\n.Sh EXIT STATUS\n' > empty.1
+    page_of '.Bl -tag\n.It Fl \\-ritz No as in other\n.El\n'
+    [[ $(tr '\n' ' ' < "$stdout") == *'.It Fl \-ritz Other words. Only '* ]] || fault 'as in other'
+    while IFS='|' read -r text said; do
+        page_of ".Bl -tag\n$text.El\n"
+        [ "$code" = 1 ] && [ "$err" = "option-page: $said" ] && [ ! -s "$stdout" ] || fault "$text: exit $code: $err"
+    done <<-'END'
+	.It Fl \\-rizt\nA.\n|modes.1: modes has no option --rizt
+	.It Fl \\-ritz\nA.\n.It Fl \\-ritz No in full\nB.\n|modes.1: a second text of --ritz
+	.It Fl \\-ritz No as in empty\n|empty.1: no text of --ritz
+	.It Cm ritz\nA.\n|modes.1: not an option: .It Cm ritz
+	END
     no_faults
 }
 
@@ -545,11 +571,11 @@ format_pages() {
     no_faults
 }
 
-@test "mandoc -T lint has no complaints" {
+@test "mandoc -T lint has no complaints, and options are never wider than 80 columns" {
     needs_plain_build 'it reads sources'
-    local page said name section text pages=("$SUPPLE_SOURCE"/man/*.[17])
+    local page said name section text pages=("$SUPPLE_SOURCE"/man/supple*.[17]) LC_ALL=C.UTF-8
     command -v mandoc > /dev/null || skip "no mandoc"
-    [ ${#pages[@]} -gt 0 ] || skip "no manual pages"
+    ! has programs || pages+=("$SUPPLE_BUILD"/man/*.1)
     for page in "${pages[@]}"; do
         while IFS= read -r said; do
             # it looks for pages that are named where manuals are installed; here they are in man/, or made from formats/
@@ -561,6 +587,9 @@ format_pages() {
             fi
             fault "$said"
         done < <(mandoc -T lint "$page" 2>&1)
+        while IFS= read -r text; do
+            [ ${#text} -le 80 ] || fault "${page##*/}: ${#text} columns: $text"
+        done < <(mandoc -T utf8 -O width=78 "$page" | sed 's/.\x08//g' | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p;/^OPTIONS/,/^[A-NP-Z]/p')
     done
     no_faults
 }

@@ -226,6 +226,8 @@ void tool_options_completion(FILE *stream, const char *shell)
         print_bash(stream);
     else if (shell && !strcmp(shell, "zsh"))
         print_zsh(stream);
+    else if (shell && !strcmp(shell, "json"))
+        tool_options_list(stream);
     else if (shell)
         tool_fail(SP_USAGE, NULL, "--completion: \"%s\" is not one of bash|zsh", shell);
     else

@@ -82,8 +82,12 @@ const char *tool_usage(void);
 void tool_options_parse(int argc, char **argv);
 void tool_options_help(FILE *stream, bool all); /* all: with the rare options */
 
-/* Writes the script that completes the command line of the program in this shell, bash or zsh. */
+/* --completion: writes the script that completes the command line of the program in this shell, bash or zsh; for
+ * "json" the tables of the options, of which man/option-page makes SYNOPSIS and OPTIONS of the manual page. */
 void tool_options_completion(FILE *stream, const char *shell);
+
+/* Writes the arguments and the options of the program as JSON. */
+void tool_options_list(FILE *stream);
 
 /* Whether the option may occur several times. */
 bool tool_option_repeats(const tool_option *option);

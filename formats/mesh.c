@@ -94,7 +94,8 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         SP_TRY(sp_law_from_name(context, law, &material->law));
     }
 
-    bool required = !standard, isotropic = sp_law_isotropic(material->law),
+    const enum sp_constants constants = sp_law_constants(material->law);
+    bool required = !standard, isotropic = constants == SP_CONSTANTS_YOUNG,
          of_law = standard && standard->law == material->law;
     SP_TRY(number_or(context, object, "density", required, &material->density));
     SP_TRY(number_or(context, object, "young", required && isotropic, &material->young));
@@ -103,7 +104,7 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     SP_TRY(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
 
     /* Constants of the standard material apply only under the same law. */
-    if (material->law == SP_LAW_LINEAR &&
+    if (constants == SP_CONSTANTS_STIFFNESS &&
         !(of_law && !json_object_get(object, "stiffness") && !json_object_get(object, "frame"))) {
         double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
         memcpy(material->frame, identity, sizeof identity);
@@ -111,7 +112,7 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         if (json_object_get(object, "frame"))
             SP_TRY(sp_json_numbers(context, object, "frame", 9, material->frame));
     }
-    if (material->law == SP_LAW_MOONEY_RIVLIN && !(of_law && !json_object_get(object, "mooney")))
+    if (constants == SP_CONSTANTS_MOONEY && !(of_law && !json_object_get(object, "mooney")))
         SP_TRY(sp_json_numbers(context, object, "mooney", 3, material->mooney));
 
     if (json_object_get(object, "fibre")) {
@@ -209,14 +210,18 @@ static json_t *material_to_json(const sp_material *material)
                                material->density);
     bool failed = false;
 
-    if (sp_law_isotropic(material->law)) {
+    switch (sp_law_constants(material->law)) {
+    case SP_CONSTANTS_YOUNG:
         failed |= json_object_set_new(object, "young", json_real(material->young)) != 0;
         failed |= json_object_set_new(object, "poisson", json_real(material->poisson)) != 0;
-    } else if (material->law == SP_LAW_LINEAR) {
+        break;
+    case SP_CONSTANTS_STIFFNESS:
         failed |= json_object_set_new(object, "stiffness", sp_json_from_numbers(21, material->stiffness)) != 0;
         failed |= json_object_set_new(object, "frame", sp_json_from_numbers(9, material->frame)) != 0;
-    } else
+        break;
+    case SP_CONSTANTS_MOONEY:
         failed |= json_object_set_new(object, "mooney", sp_json_from_numbers(3, material->mooney)) != 0;
+    }
 
     if (material->fibre != SP_FIBRE_NONE) {
         failed |= json_object_set_new(object, "fibre", json_string(sp_fibre_name(material->fibre))) != 0;

@@ -8,9 +8,19 @@ enum { PER_LINE = 8 };
 
 bool sp_inp_holds(const sp_material *material)
 {
-    if (material->fibre != SP_FIBRE_NONE)
-        return false;
-    return material->law == SP_LAW_STVK || material->law == SP_LAW_LINEAR || material->law == SP_LAW_MOONEY_RIVLIN;
+    switch (material->law) {
+    case SP_LAW_STVK:
+    case SP_LAW_LINEAR:
+    case SP_LAW_MOONEY_RIVLIN:
+        return material->fibre == SP_FIBRE_NONE;
+    case SP_LAW_NEO_HOOKEAN:
+    case SP_LAW_COROTATIONAL:
+    case SP_LAW_ISOCHORIC_NEO_HOOKEAN:
+    case SP_LAW_STABLE_NEO_HOOKEAN:
+    case SP_LAW_COUNT:
+        break;
+    }
+    return false;
 }
 
 /* A field has 20 characters (CalculiX reads no more, and rejects a longer one): the number is written with as many

@@ -36,6 +36,24 @@ static bool is_orthotropic(const double stiffness[21])
     return true;
 }
 
+/* True if VegaFEM has the law. Of NEO_HOOKEAN it has the constants alone (tools/export/volume.c warns of that). */
+static bool holds(enum sp_law law)
+{
+    switch (law) {
+    case SP_LAW_STVK:
+    case SP_LAW_LINEAR:
+    case SP_LAW_NEO_HOOKEAN:
+    case SP_LAW_MOONEY_RIVLIN:
+        return true;
+    case SP_LAW_COROTATIONAL:
+    case SP_LAW_ISOCHORIC_NEO_HOOKEAN:
+    case SP_LAW_STABLE_NEO_HOOKEAN:
+    case SP_LAW_COUNT:
+        break;
+    }
+    return false;
+}
+
 static int check_materials(sp_context *context, const sp_mesh *mesh, const bool *used)
 {
     for (int64_t m = 0; m < mesh->material_count; m++) {
@@ -46,8 +64,7 @@ static int check_materials(sp_context *context, const sp_mesh *mesh, const bool 
             return sp_fail(context, SP_INPUT,
                            "material %s is not orthotropic along its frame, and VegaFEM has no other linear law",
                            material->name);
-        if (used[m] && material->law != SP_LAW_LINEAR && material->law != SP_LAW_STVK &&
-            material->law != SP_LAW_NEO_HOOKEAN && material->law != SP_LAW_MOONEY_RIVLIN)
+        if (used[m] && !holds(material->law))
             return sp_fail(context, SP_INPUT, "material %s has the law %s, which VegaFEM lacks", material->name,
                            sp_law_name(material->law));
     }

@@ -733,8 +733,14 @@ void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite
     case SP_LAW_COROTATIONAL:
         corotational(law, H, W, stress, A);
         break;
-    default:
+    case SP_LAW_NEO_HOOKEAN:
+    case SP_LAW_MOONEY_RIVLIN:
+    case SP_LAW_ISOCHORIC_NEO_HOOKEAN:
+    case SP_LAW_STABLE_NEO_HOOKEAN:
         invariant_law(law, H, W, stress, A);
+        break;
+    case SP_LAW_COUNT:
+        break;
     }
     if (law->fibre != SP_FIBRE_NONE)
         fibres(law, H, W, stress, A);

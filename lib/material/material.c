@@ -1,20 +1,26 @@
 #include "material/material.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/vec3.h"
 
-static const char *const law_name[SP_LAW_COUNT] = {
-    [SP_LAW_STVK] = "stvk",
-    [SP_LAW_LINEAR] = "linear",
-    [SP_LAW_NEO_HOOKEAN] = "neo-hookean",
-    [SP_LAW_MOONEY_RIVLIN] = "mooney-rivlin",
-    [SP_LAW_COROTATIONAL] = "corotational",
-    [SP_LAW_ISOCHORIC_NEO_HOOKEAN] = "isochoric-neo-hookean",
-    [SP_LAW_STABLE_NEO_HOOKEAN] = "stable-neo-hookean",
+static const struct {
+    const char *name;
+    enum sp_constants constants;
+    bool everywhere; /* sp_law_everywhere */
+} laws[] = {
+    [SP_LAW_STVK] = {"stvk", SP_CONSTANTS_YOUNG, true},
+    [SP_LAW_LINEAR] = {"linear", SP_CONSTANTS_STIFFNESS, true},
+    [SP_LAW_NEO_HOOKEAN] = {"neo-hookean", SP_CONSTANTS_YOUNG, false},
+    [SP_LAW_MOONEY_RIVLIN] = {"mooney-rivlin", SP_CONSTANTS_MOONEY, false},
+    [SP_LAW_COROTATIONAL] = {"corotational", SP_CONSTANTS_YOUNG, true},
+    [SP_LAW_ISOCHORIC_NEO_HOOKEAN] = {"isochoric-neo-hookean", SP_CONSTANTS_YOUNG, false},
+    [SP_LAW_STABLE_NEO_HOOKEAN] = {"stable-neo-hookean", SP_CONSTANTS_YOUNG, true},
 };
+static_assert(sizeof laws / sizeof *laws == SP_LAW_COUNT, "a law lacks its name, constants and range");
 
 static const char *const fibre_name[SP_FIBRE_COUNT] = {
     [SP_FIBRE_NONE] = "none", [SP_FIBRE_STVK] = "stvk", [SP_FIBRE_FUNG] = "fung"};
@@ -29,20 +35,23 @@ static bool law_known(enum sp_law law)
 
 const char *sp_law_name(enum sp_law law)
 {
-    return law_known(law) ? law_name[law] : "unknown";
+    return law_known(law) ? laws[law].name : "unknown";
 }
 
 int sp_law_from_name(sp_context *context, const char *name, enum sp_law *law)
 {
-    for (int i = 0; i < SP_LAW_COUNT; i++)
-        if (strcmp(name, law_name[i]) == 0) {
+    char known[300];
+    int length = 0;
+
+    for (int i = 0; i < SP_LAW_COUNT; i++) {
+        if (strcmp(name, laws[i].name) == 0) {
             *law = (enum sp_law)i;
             return SP_OK;
         }
-    return sp_fail(context, SP_INPUT,
-                   "there is no law \"%.64s\" (stvk, linear, neo-hookean, mooney-rivlin, corotational, "
-                   "isochoric-neo-hookean, stable-neo-hookean)",
-                   name);
+        length += snprintf(known + length, sizeof known - (size_t)length, "%s%s", i ? ", " : "", laws[i].name);
+        assert(length < (int)sizeof known);
+    }
+    return sp_fail(context, SP_INPUT, "there is no law \"%.64s\" (%s)", name, known);
 }
 
 const char *sp_fibre_name(enum sp_fibre fibre)
@@ -60,14 +69,19 @@ int sp_fibre_from_name(sp_context *context, const char *name, enum sp_fibre *fib
     return sp_fail(context, SP_INPUT, "there are no fibres of kind \"%.64s\" (none, stvk, fung)", name);
 }
 
+enum sp_constants sp_law_constants(enum sp_law law)
+{
+    return laws[law].constants;
+}
+
 bool sp_law_isotropic(enum sp_law law)
 {
-    return law != SP_LAW_LINEAR && law != SP_LAW_MOONEY_RIVLIN;
+    return laws[law].constants == SP_CONSTANTS_YOUNG;
 }
 
 bool sp_law_everywhere(enum sp_law law)
 {
-    return law != SP_LAW_NEO_HOOKEAN && law != SP_LAW_ISOCHORIC_NEO_HOOKEAN && law != SP_LAW_MOONEY_RIVLIN;
+    return laws[law].everywhere;
 }
 
 bool sp_material_quadratic(const sp_material *material)
@@ -89,18 +103,24 @@ void sp_lame(double young, double poisson, double *lambda, double *mu)
 
 void sp_material_scale(const sp_material *material, const double factor[2], sp_material *scaled)
 {
+    double lambda, mu;
     *scaled = *material;
     scaled->fibre_stiffness *= factor[1];
-    if (material->law == SP_LAW_LINEAR)
+
+    switch (sp_law_constants(material->law)) {
+    case SP_CONSTANTS_STIFFNESS:
         for (int i = 0; i < 21; i++)
             scaled->stiffness[i] *= factor[1];
-    else if (material->law == SP_LAW_MOONEY_RIVLIN)
+        break;
+    case SP_CONSTANTS_MOONEY:
         for (int i = 0; i < 3; i++)
             scaled->mooney[i] *= factor[1];
-    else if (factor[0] == factor[1])
-        scaled->young *= factor[1];
-    else {
-        double lambda, mu;
+        break;
+    case SP_CONSTANTS_YOUNG:
+        if (factor[0] == factor[1]) {
+            scaled->young *= factor[1];
+            break;
+        }
         sp_lame(material->young, material->poisson, &lambda, &mu);
         lambda *= factor[0];
         mu *= factor[1];
@@ -324,16 +344,16 @@ int sp_material_check(sp_context *context, const sp_material *material)
     if (status != SP_OK)
         return status;
 
-    /* Constants that belong to the law. */
-    switch (material->law) {
-    case SP_LAW_LINEAR:
+    switch (sp_law_constants(material->law)) {
+    case SP_CONSTANTS_YOUNG:
+        return check_young_poisson(context, material);
+    case SP_CONSTANTS_STIFFNESS:
         status = check_frame(context, material);
         return status == SP_OK ? check_stiffness(context, material) : status;
-    case SP_LAW_MOONEY_RIVLIN:
+    case SP_CONSTANTS_MOONEY:
         return check_mooney(context, material);
-    default:
-        return check_young_poisson(context, material);
     }
+    return SP_OK;
 }
 
 /* The strain along the material's axes is E'ab = Rai Rbj Eij with R the frame. In Voigt form e' = T e: a normal

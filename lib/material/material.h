@@ -30,6 +30,9 @@ enum sp_law {
     SP_LAW_COUNT,
 };
 
+/* The constants of a law, by the members of sp_material that have them. */
+enum sp_constants { SP_CONSTANTS_YOUNG /* and poisson */, SP_CONSTANTS_STIFFNESS /* and frame */, SP_CONSTANTS_MOONEY };
+
 /* Fibres along one direction a, added to any law; I₅ = |F a|². */
 enum sp_fibre {
     SP_FIBRE_NONE,
@@ -67,7 +70,9 @@ const char *sp_fibre_name(enum sp_fibre fibre); /* "none", "stvk", "fung" */
 int sp_law_from_name(sp_context *context, const char *name, enum sp_law *law) SP_MUST_USE;
 int sp_fibre_from_name(sp_context *context, const char *name, enum sp_fibre *fibre) SP_MUST_USE;
 
-/* Returns true if the parameters of the law are young and poisson. */
+enum sp_constants sp_law_constants(enum sp_law law);
+
+/* Returns true if the constants of the law are young and poisson. */
 bool sp_law_isotropic(enum sp_law law);
 
 /* Returns true if the law has an energy for every F, inverted ones included. */

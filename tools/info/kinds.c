@@ -24,10 +24,15 @@ static void print_material(const sp_material *material, int64_t elements, double
     fprintf(stream, ": %lld elements, %.6g m3, %s, density %g kg/m3", (long long)elements, volume,
             sp_law_name(material->law), material->density);
 
-    if (sp_law_isotropic(material->law))
+    switch (sp_law_constants(material->law)) {
+    case SP_CONSTANTS_YOUNG:
         fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
-    if (material->law == SP_LAW_MOONEY_RIVLIN)
+        break;
+    case SP_CONSTANTS_STIFFNESS: /* 21 numbers are too many */
+        break;
+    case SP_CONSTANTS_MOONEY:
         fprintf(stream, ", mu01 %g, mu10 %g, v1 %g Pa", material->mooney[0], material->mooney[1], material->mooney[2]);
+    }
 
     if (material->fibre != SP_FIBRE_NONE)
         fprintf(stream, ", %s fibres %g Pa", sp_fibre_name(material->fibre), material->fibre_stiffness);

@@ -10,14 +10,15 @@
  * all directions (Voigt's, which is independent of the frame). */
 static double young(const sp_material *material)
 {
-    double C[36], mu;
+    double C[36], mu = 0;
 
-    if (sp_law_isotropic(material->law))
+    switch (sp_law_constants(material->law)) {
+    case SP_CONSTANTS_YOUNG:
         return material->young;
-
-    if (material->law == SP_LAW_MOONEY_RIVLIN)
+    case SP_CONSTANTS_MOONEY:
         mu = 2 * (material->mooney[0] + material->mooney[1]);
-    else {
+        break;
+    case SP_CONSTANTS_STIFFNESS:
         sp_material_linear(material, C);
         mu = (C[0] + C[7] + C[14] - C[1] - C[2] - C[8] + 3 * (C[21] + C[28] + C[35])) / 15;
     }

@@ -117,15 +117,12 @@ int sp_plain_set_names(sp_context *context, const sp_mesh *mesh, char (*regions)
 
 /* ---- Medit ---- */
 
-static const char *const medit_section[SP_ELEMENT_TYPES] = {
-    [SP_HEX8] = "Hexahedra", [SP_TET4] = "Tetrahedra", [SP_TET10] = "TetrahedraP2", [SP_WEDGE6] = "Prisms"};
-
 static void medit_elements(sp_stream *stream, const sp_mesh *mesh, int type)
 {
     const int64_t first = sp_mesh_first(mesh, type), end = first + mesh->block[type].count;
     if (end == first)
         return;
-    sp_stream_print(stream, "%s\n%lld\n", medit_section[type], (long long)(end - first));
+    sp_stream_print(stream, "%s\n%lld\n", sp_element_types[type].medit, (long long)(end - first));
     for (int64_t e = first; e < end; e++) {
         sp_volume_write_corners(stream, mesh, e, 1, " ");
         sp_stream_print(stream, " %lld\n", (long long)mesh->region[e] + 1);
@@ -168,7 +165,7 @@ int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     sp_stream stream;
 
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
-        if (mesh->block[t].count > 0 && !medit_section[t])
+        if (mesh->block[t].count > 0 && !sp_element_types[t].medit)
             return sp_fail(context, SP_INPUT, "the mesh has %lld elements of type %s, for which Medit has no section",
                            (long long)mesh->block[t].count, sp_element_types[t].name);
 
@@ -180,7 +177,7 @@ int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     }
 
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
-        if (medit_section[t])
+        if (sp_element_types[t].medit)
             medit_elements(&stream, mesh, t);
     medit_faces(&stream, mesh, "Triangles", 3);
     medit_faces(&stream, mesh, "Quadrilaterals", 4);

@@ -15,6 +15,7 @@ struct comsol {
 
 static const char SECTION[] = "the mesh";
 
+/* Types beside those of the table of element types. */
 static const struct comsol_type {
     const char *name;
     int type;
@@ -22,10 +23,7 @@ static const struct comsol_type {
 } types[] = {{"vtx", SP_VOLUME_PASSED, 0, 1, 1},   {"edg", SP_VOLUME_PASSED, 1, 2, 1},
              {"edg2", SP_VOLUME_PASSED, 1, 3, 1},  {"tri", SP_VOLUME_PASSED, 2, 3, 3},
              {"tri2", SP_VOLUME_PASSED, 2, 6, 3},  {"quad", SP_VOLUME_PASSED, 2, 4, 4},
-             {"quad2", SP_VOLUME_PASSED, 2, 9, 4}, {.name = "tet", SP_TET4},
-             {.name = "tet2", SP_TET10},           {.name = "prism", SP_WEDGE6},
-             {.name = "prism2", SP_WEDGE18},       {.name = "hex", SP_HEX8},
-             {.name = "hex2", SP_HEX27},           {.name = "pyr", SP_VOLUME_PYRAMID}};
+             {"quad2", SP_VOLUME_PASSED, 2, 9, 4}, {.name = "pyr", SP_VOLUME_PYRAMID}};
 
 static int nodes_of(const struct comsol_type *of)
 {
@@ -262,6 +260,7 @@ done:
 static int parse_type(struct comsol *comsol)
 {
     const struct comsol_type *of = NULL;
+    struct comsol_type solid;
     sp_word name = {0};
     char shown[SP_TEXT_QUOTE];
     int64_t nodes;
@@ -271,6 +270,11 @@ static int parse_type(struct comsol *comsol)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (sp_word_is(name, types[i].name))
             of = &types[i];
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (sp_element_types[t].comsol && sp_word_is(name, sp_element_types[t].comsol)) {
+            solid = (struct comsol_type){.type = t};
+            of = &solid;
+        }
     if (!of)
         return sp_volume_fail_here(&comsol->in, "elements of type %s are not supported", sp_word_show(name, shown));
 

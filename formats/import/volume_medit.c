@@ -10,7 +10,7 @@ struct medit {
     char section[SP_TEXT_QUOTE];
     int64_t skipped;            /* number of skipped sections */
     char passed[SP_TEXT_QUOTE]; /* name of the first of them */
-    bool vertices_seen, solids_seen[6], parts_seen[4], ended;
+    bool vertices_seen, solids_seen[SP_ELEMENT_TYPES], others_seen[2], parts_seen[4], ended;
 };
 
 /* Volume elements of other types or orders. */
@@ -18,11 +18,11 @@ static const char *const refused[] = {"TetrahedraP3", "TetrahedraP4",       "Hex
                                       "HexahedraQ4",  "PrismsP2",           "PentahedraP2", "PyramidsP2",
                                       "Polyhedra",    "InnerPolyhedraFaces"};
 
+/* Solids beside those that the table of element types names. */
 static const struct {
     const char *section;
     int type;
-} solids[] = {{"Tetrahedra", SP_TET4}, {"Hexahedra", SP_HEX8},    {"TetrahedraP2", SP_TET10},
-              {"Prisms", SP_WEDGE6},   {"Pentahedra", SP_WEDGE6}, {"Pyramids", SP_VOLUME_PYRAMID}};
+} others[] = {{"Pentahedra", SP_WEDGE6}, {"Pyramids", SP_VOLUME_PYRAMID}};
 
 /* Elements of fewer dimensions, of which references become sets. */
 static const struct {
@@ -181,9 +181,12 @@ static int parse_section(struct medit *medit)
 
     if (sp_word_same(word, sp_word_of("Vertices")))
         return parse_vertices(medit);
-    for (size_t i = 0; i < sizeof solids / sizeof solids[0]; i++)
-        if (sp_word_same(word, sp_word_of(solids[i].section)))
-            return parse_elements(medit, &medit->solids_seen[i], solids[i].type);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (sp_element_types[t].medit && sp_word_same(word, sp_word_of(sp_element_types[t].medit)))
+            return parse_elements(medit, &medit->solids_seen[t], t);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (sp_word_same(word, sp_word_of(others[i].section)))
+            return parse_elements(medit, &medit->others_seen[i], others[i].type);
     for (int k = 0; k < (int)(sizeof parts / sizeof parts[0]); k++)
         if (sp_word_same(word, sp_word_of(parts[k].section)))
             return parse_parts(medit, k);

@@ -1,33 +1,38 @@
 #include "mesh/element_type.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Numbers of cells: VTK file formats; Gmsh manual, "MSH file format"; names: Abaqus and CalculiX manuals. */
-const sp_element_type sp_element_types[SP_ELEMENT_TYPES] = {
+/* Numbers of cells: VTK file formats; Gmsh manual, "MSH file format"; names: manuals of Abaqus, CalculiX, Medit and
+ * COMSOL. */
+const sp_element_type sp_element_types[] = {
     [SP_HEX8] = {"hex", "8-node hexahedron", SP_HEXAHEDRON, 8, 8, 6, .linear = true, .stiffness = SP_RULE_GAUSS_2,
-                 .mass = SP_RULE_GAUSS_2, .vtk = 12, .gmsh = 5, .abaqus = "C3D8"},
+                 .mass = SP_RULE_GAUSS_2, .vtk = 12, .gmsh = 5, .abaqus = "C3D8", .medit = "Hexahedra",
+                 .comsol = "hex"},
     [SP_TET4] = {"tet", "4-node tetrahedron", SP_TETRAHEDRON, 4, 4, 4, .linear = true, .stiffness = SP_RULE_TET_1,
-                 .mass = SP_RULE_TET_4, .vtk = 10, .gmsh = 4, .abaqus = "C3D4"},
+                 .mass = SP_RULE_TET_4, .vtk = 10, .gmsh = 4, .abaqus = "C3D4", .medit = "Tetrahedra", .comsol = "tet"},
     [SP_TET10] = {"tet10", "10-node tetrahedron", SP_TETRAHEDRON, 10, 4, 4, .stiffness = SP_RULE_TET_4,
-                  .mass = SP_RULE_TET_15, .vtk = 24, .gmsh = 11, .abaqus = "C3D10"},
+                  .mass = SP_RULE_TET_15, .vtk = 24, .gmsh = 11, .abaqus = "C3D10", .medit = "TetrahedraP2",
+                  .comsol = "tet2"},
     [SP_HEX20] = {"hex20", "20-node hexahedron", SP_HEXAHEDRON, 20, 8, 6, .stiffness = SP_RULE_GAUSS_3,
                   .mass = SP_RULE_GAUSS_3, .vtk = 25, .gmsh = 17, .abaqus = "C3D20"},
     [SP_HEX20R] = {"hex20r", "20-node hexahedron with reduced integration", SP_HEXAHEDRON, 20, 8, 6,
                    .stiffness = SP_RULE_GAUSS_2, .mass = SP_RULE_GAUSS_3, .vtk = 25, .gmsh = 17, .abaqus = "C3D20R"},
     [SP_HEX27] = {"hex27", "27-node hexahedron", SP_HEXAHEDRON, 27, 8, 6, .stiffness = SP_RULE_GAUSS_3,
-                  .mass = SP_RULE_GAUSS_3, .vtk = 29, .gmsh = 12, .abaqus = "C3D27"},
+                  .mass = SP_RULE_GAUSS_3, .vtk = 29, .gmsh = 12, .abaqus = "C3D27", .comsol = "hex2"},
     [SP_WEDGE6] = {"wedge6", "6-node wedge", SP_WEDGE, 6, 6, 5, .stiffness = SP_RULE_WEDGE_2, .mass = SP_RULE_WEDGE_6,
-                   .vtk = 13, .gmsh = 6, .abaqus = "C3D6"},
+                   .vtk = 13, .gmsh = 6, .abaqus = "C3D6", .medit = "Prisms", .comsol = "prism"},
     [SP_WEDGE15] = {"wedge15", "15-node wedge", SP_WEDGE, 15, 6, 5, .stiffness = SP_RULE_WEDGE_9,
                     .mass = SP_RULE_WEDGE_18, .vtk = 26, .gmsh = 18, .abaqus = "C3D15"},
     [SP_WEDGE18] = {"wedge18", "18-node wedge", SP_WEDGE, 18, 6, 5, .stiffness = SP_RULE_WEDGE_18,
-                    .mass = SP_RULE_WEDGE_18, .vtk = 32, .gmsh = 13, .abaqus = NULL},
+                    .mass = SP_RULE_WEDGE_18, .vtk = 32, .gmsh = 13, .abaqus = NULL, .comsol = "prism2"},
     [SP_HEX8B] = {"hex8b", "8-node hexahedron with averaged dilatation", SP_HEXAHEDRON, 8, 8, 6,
                   .stiffness = SP_RULE_GAUSS_2, .mass = SP_RULE_GAUSS_2, .vtk = 12, .gmsh = 5, .abaqus = "C3D8"},
     [SP_HEX8I] = {"hex8i", "8-node hexahedron with incompatible modes", SP_HEXAHEDRON, 8, 8, 6,
                   .stiffness = SP_RULE_GAUSS_2, .mass = SP_RULE_GAUSS_2, .vtk = 12, .gmsh = 5, .abaqus = "C3D8I"},
 };
+static_assert(sizeof sp_element_types / sizeof *sp_element_types == SP_ELEMENT_TYPES, "an element type lacks its row");
 
 /* What all types of a shape share. Node corners + k of a quadratic type is the middle of edge k; then follow the
  * middles of the faces of four corners, in the order of the faces, and the middle of the volume. */

@@ -51,11 +51,12 @@ typedef struct sp_element_type {
     int nodes, corners, faces;
     bool linear; /* the two types that all models accept: SP_HEX8 and SP_TET4 */
     sp_rule stiffness, mass;
-    int vtk, gmsh;      /* cell type of VTK, element type of Gmsh */
-    const char *abaqus; /* TYPE= of *ELEMENT */
+    int vtk, gmsh;              /* cell type of VTK, element type of Gmsh */
+    const char *abaqus;         /* TYPE= of *ELEMENT */
+    const char *medit, *comsol; /* section of Medit, type of COMSOL; NULL: none */
 } sp_element_type;
 
-extern const sp_element_type sp_element_types[SP_ELEMENT_TYPES];
+extern const sp_element_type sp_element_types[]; /* [SP_ELEMENT_TYPES] */
 
 /* Natural coordinates of the corners of a shape. */
 extern const signed char sp_corner_place[3][8][3];

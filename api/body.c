@@ -4,6 +4,7 @@
 #include "linear/blas.h"
 #include "run/steps_watch.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -91,6 +92,9 @@ static enum sp_integrator_kind kind_of(supple_scheme scheme)
         [SUPPLE_NEWMARK] = SP_NEWMARK, [SUPPLE_ENERGY] = SP_ENERGY, [SUPPLE_CENTRAL] = SP_CENTRAL,
         [SUPPLE_STATIC] = SP_STATIC,   [SUPPLE_EULER] = SP_EULER,   [SUPPLE_BDF2] = SP_BDF2,
         [SUPPLE_EXACT] = SP_EXACT};
+    enum { FULL_ORDER_ONLY = 1 };
+    static_assert(sizeof kinds / sizeof *kinds + FULL_ORDER_ONLY == SP_INTEGRATOR_COUNT,
+                  "an integrator lacks its value of supple_scheme");
     return kinds[scheme];
 }
 

@@ -5,10 +5,13 @@
 #include "bench.h"
 #include "linear/cholesky.h"
 
+#include <assert.h>
+
 /* Cells along an edge of the cube. */
-static const int cells[SP_ELEMENT_TYPES] = {
+static const int cells[] = {
     [SP_HEX8] = 20,   [SP_TET4] = 20,    [SP_TET10] = 10,   [SP_HEX20] = 12, [SP_HEX20R] = 12, [SP_HEX27] = 10,
     [SP_WEDGE6] = 20, [SP_WEDGE15] = 11, [SP_WEDGE18] = 10, [SP_HEX8B] = 20, [SP_HEX8I] = 20};
+static_assert(sizeof cells / sizeof *cells == SP_ELEMENT_TYPES, "an element type lacks its cells");
 
 typedef struct job {
     sp_context context;

@@ -3,6 +3,7 @@
 #include "formats/kind_tables.h"
 #include "mesh/mesh_sets.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const double SURFACE_TOLERANCE =
@@ -261,6 +262,7 @@ static int64_t weight_count(const void *object)
     return sp_mesh_width(&((const mesh_file *)object)->mesh);
 }
 
+static_assert(SP_ELEMENT_TYPES == 11, "an element type lacks its member in mesh files");
 #define AT(member) .at = offsetof(mesh_file, member)
 static const sp_symbol symbols[] = {{"nv", .at = offsetof(mesh_file, mesh.vertex_count)},
                                     {"nh", .at = offsetof(mesh_file, mesh.block[SP_HEX8].count)},

@@ -2,6 +2,10 @@
 #include "tools/simulate/reactions.h"
 #include "tools/simulate/run.h"
 
+/* What compilers cannot see: words of --integrator are texts. */
+static_assert(SP_INTEGRATOR_COUNT == 8, "an integrator lacks its word here, in tools/simulate.c or in "
+                                        "tools/simulate/options.h, and its name in tools/simulate/run.c");
+
 static simulate_choice chosen;
 static simulate_vertices_choice vertices;
 static int model, record; /* words of --model and --record */

@@ -36,6 +36,7 @@ enum sp_integrator_kind {
     SP_LINEAR_EULER,
     /* Each oscillator is integrated exactly under the mean load of the step. For systems with eigenvalues only. */
     SP_EXACT,
+    SP_INTEGRATOR_COUNT,
 };
 
 typedef struct sp_integrator_parameters {

@@ -12,6 +12,7 @@ const sp_scheme *sp_scheme_of(enum sp_integrator_kind kind)
         [SP_EULER] = &sp_scheme_euler,     [SP_BDF2] = &sp_scheme_bdf2,
         [SP_EXACT] = &sp_scheme_exact,     [SP_LINEAR_EULER] = &sp_scheme_linear_euler,
     };
+    static_assert(sizeof schemes / sizeof *schemes == SP_INTEGRATOR_COUNT, "an integrator lacks its scheme");
     return schemes[kind];
 }
 

@@ -10,6 +10,8 @@
 #include "model/models.h"
 #include "test.h"
 
+#include <assert.h>
+
 static sp_context context;
 
 /* ---- a cantilever and its reduced model ---- */
@@ -411,6 +413,8 @@ static void free_fall_and_impulse(void)
                                       {0.01, 0.015},   {0.006, 0.009}, {0.0335, 0.0342}, {0.0361, 0.0391}};
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_ENERGY, SP_CENTRAL,
                                                     SP_EULER,   SP_BDF2,   SP_LINEAR_EULER};
+    enum { WITHOUT = 2 }; /* SP_STATIC and SP_EXACT */
+    static_assert(sizeof kinds / sizeof *kinds + WITHOUT == SP_INTEGRATOR_COUNT, "an integrator lacks its tests");
     sp_mesh mesh;
     sp_fe_space body;
     sp_system system;

@@ -13,6 +13,8 @@
 #include "pointshell/transfer.h"
 #include "reduced/polynomial.h"
 #include "typed_mesh.h"
+
+#include <assert.h>
 #include <lapacke.h>
 
 static sp_context context;
@@ -565,10 +567,11 @@ static void shares_of_faces(void)
  * lock are within a few per cent of Timoshenko's beam, 4 F L³/(E h⁴) (1 + …). */
 static void cantilevers(void)
 {
-    static const double least[SP_ELEMENT_TYPES] = {
-        [SP_HEX8] = 0.5,     [SP_TET4] = 0.2,   [SP_TET10] = 0.97, [SP_HEX20] = 0.98,
-        [SP_HEX20R] = 0.98,  [SP_HEX27] = 0.98, [SP_WEDGE6] = 0.3, [SP_WEDGE15] = 0.97,
-        [SP_WEDGE18] = 0.97, [SP_HEX8B] = 0.5,  [SP_HEX8I] = 0.97};
+    static const double least[] = {[SP_HEX8] = 0.5,     [SP_TET4] = 0.2,   [SP_TET10] = 0.97, [SP_HEX20] = 0.98,
+                                   [SP_HEX20R] = 0.98,  [SP_HEX27] = 0.98, [SP_WEDGE6] = 0.3, [SP_WEDGE15] = 0.97,
+                                   [SP_WEDGE18] = 0.97, [SP_HEX8B] = 0.5,  [SP_HEX8I] = 0.97};
+    static_assert(sizeof least / sizeof *least == SP_ELEMENT_TYPES,
+                  "an element type lacks the bound of its cantilever");
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
         sp_mesh mesh;
         sp_fe_space body;

@@ -9,13 +9,17 @@
 #include "formats/polynomials.h"
 #include "tools/common/tool.h"
 
-/* The laws whose parameters are Young's modulus and Poisson's ratio, as choices of an option and by their number there.
+#include <assert.h>
+
+/* The laws whose constants are Young's modulus and Poisson's ratio, as choices of an option and by their number there.
  */
 #define TOOL_LAWS "stvk|neo-hookean|corotational|isochoric-neo-hookean|stable-neo-hookean"
 static inline enum sp_law tool_law(int choice)
 {
     static const enum sp_law laws[] = {SP_LAW_STVK, SP_LAW_NEO_HOOKEAN, SP_LAW_COROTATIONAL,
                                        SP_LAW_ISOCHORIC_NEO_HOOKEAN, SP_LAW_STABLE_NEO_HOOKEAN};
+    enum { OTHER_CONSTANTS = 2 };
+    static_assert(sizeof laws / sizeof *laws + OTHER_CONSTANTS == SP_LAW_COUNT, "a law lacks its word in TOOL_LAWS");
     return laws[choice];
 }
 

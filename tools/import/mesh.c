@@ -7,6 +7,7 @@
 #include "tools/common/inputs.h"
 #include "tools/import/import.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -219,6 +220,7 @@ static void write_mesh(sp_context *context, const sp_mesh *mesh, int64_t turned)
 static void change_types(sp_context *context, const char *path, const import_mesh_choice *choice, sp_mesh *mesh)
 {
     static const int of_choice[] = {SP_HEX8, SP_HEX8B, SP_HEX8I};
+    static_assert(SP_ELEMENT_TYPES == 11, "which types become an element type, and which it?");
     int to[SP_ELEMENT_TYPES];
     sp_mesh made;
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {

@@ -132,12 +132,9 @@ done:
 static int check_origin(sp_source *source, const char *path, const sp_mesh_input *mesh, const sp_columns_input *basis,
                         const char *of_mesh, const char *of_basis, bool lumped)
 {
-    int status;
-    SP_TRY(sp_input_made_from(source, path, "mesh", of_mesh, mesh->hash));
-    SP_TRY(sp_input_made_from(source, path, "basis", of_basis, basis->hash));
-    SP_TRY(sp_input_same_mass(source, path, lumped, basis->columns.lumped, basis->path));
-done:
-    return status;
+    SP_PASS(sp_input_made_from(source, path, "mesh", of_mesh, mesh->hash));
+    SP_PASS(sp_input_made_from(source, path, "basis", of_basis, basis->hash));
+    return sp_input_same_mass(source, path, lumped, basis->columns.lumped, basis->path);
 }
 
 int sp_input_polynomials(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,

@@ -172,9 +172,7 @@ static int read_path(sp_loaded_scene *run, int64_t number)
 {
     const sp_scene_body *from = &run->input.scene.bodies[number];
     sp_contact_scene_body *body = &run->bodies[number];
-    const int status = sp_scene_input_path(run->source, &run->input, from->name, from->path, &run->paths[number].path);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_scene_input_path(run->source, &run->input, from->name, from->path, &run->paths[number].path));
     run->paths[number].scale = 1;
     body->path = pose_at;
     body->path_data = &run->paths[number];
@@ -199,7 +197,6 @@ static int make_body(sp_loaded_scene *run, int64_t number)
     sp_loaded_model *model = &run->models[from->model];
     sp_contact_scene_body *body = &run->bodies[number];
 
-    int status;
     run->contexts[number] = *run->source->context;
     run->contexts[number].threads = 1;
     run->contexts[number].progress = NULL;
@@ -211,22 +208,21 @@ static int make_body(sp_loaded_scene *run, int64_t number)
                                     .r = model->r,
                                     .pointshell = model->has_pointshell ? &model->pointshell : NULL};
 
-    SP_TRY(make_distance(run, model, number));
+    SP_PASS(make_distance(run, model, number));
     if (from->motion == SP_SCENE_FREE)
-        SP_TRY(make_free(run, model, number));
+        SP_PASS(make_free(run, model, number));
     else if (model->r)
-        SP_TRY(make_system(run, model, number));
+        SP_PASS(make_system(run, model, number));
 
     if (from->motion == SP_SCENE_PATH)
-        SP_TRY(read_path(run, number));
+        SP_PASS(read_path(run, number));
 
     if (from->inertial)
         feel_frame(model, body);
     else if (model->has_inertia)
         body->inertia = &model->inertia;
     run->r += model->r;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- contact pairs ---- */
@@ -584,14 +580,13 @@ static int allocate_bodies(sp_loaded_scene *run)
 static int list_and_check_pairs(sp_loaded_scene *run, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->input.scene;
-    int status;
-    SP_TRY(list_pairs(run));
+    SP_PASS(list_pairs(run));
 
     for (int64_t i = 0; i < run->pair_count; i++)
-        SP_TRY(check_pairs(run, &run->pairs[i], 1, penalty));
+        SP_PASS(check_pairs(run, &run->pairs[i], 1, penalty));
 
     if (!scene->pairs_given) {
-        SP_TRY(check_all(run, penalty));
+        SP_PASS(check_all(run, penalty));
         discount_neighbours(run, penalty);
     }
 
@@ -599,41 +594,37 @@ static int list_and_check_pairs(sp_loaded_scene *run, const sp_penalty *penalty)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here "
                               "meet one");
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_scene_load_bodies(sp_loaded_scene *run)
 {
     const sp_scene *scene = &run->input.scene;
 
-    int status;
-    SP_TRY(allocate_bodies(run));
-    SP_TRY(make_workspaces(run));
+    SP_PASS(allocate_bodies(run));
+    SP_PASS(make_workspaces(run));
     for (int64_t i = 0; i < scene->body_count; i++)
-        SP_TRY(make_body(run, i));
+        SP_PASS(make_body(run, i));
 
-    SP_TRY(sp_scene_load_loads(run));
-    SP_TRY(sp_scene_load_joints(run));
+    SP_PASS(sp_scene_load_loads(run));
+    SP_PASS(sp_scene_load_joints(run));
 
     sp_contact_scene_parameters parameters = contact_parameters(run);
     parameters.joined = run->joined;
-    SP_TRY(list_and_check_pairs(run, &parameters.penalty));
+    SP_PASS(list_and_check_pairs(run, &parameters.penalty));
 
-    SP_TRY(make_batches(run));
-    SP_TRY(find_stiffness(run, &parameters));
-    SP_TRY(couple(run, &parameters.coupling));
+    SP_PASS(make_batches(run));
+    SP_PASS(find_stiffness(run, &parameters));
+    SP_PASS(couple(run, &parameters.coupling));
 
     parameters.batch_count = run->batch_count;
     parameters.batches = run->batches;
     parameters.all = !scene->pairs_given;
     parameters.memory = run->options.memory;
 
-    SP_TRY(sp_source_about(run->source, run->input.path,
+    return sp_source_about(run->source, run->input.path,
                            sp_contact_scene_new(run->context, &parameters, scene->body_count, run->bodies,
-                                                run->pair_count, run->pairs, !scene->pairs_given, &run->contact)));
-done:
-    return status;
+                                                run->pair_count, run->pairs, !scene->pairs_given, &run->contact));
 }
 
 void sp_scene_unload_bodies(sp_loaded_scene *run)

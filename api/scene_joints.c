@@ -21,35 +21,31 @@ static int read_loads(sp_loaded_scene *run, int64_t number)
     int64_t length, count;
     sp_load *loads;
     char *text;
-    int status;
 
-    SP_TRY(source->text(source, from->loads, sp_scene_input_key(&run->input, from->name, "loads"), false,
-                        &run->body_pool, &length, &text));
+    SP_PASS(source->text(source, from->loads, sp_scene_input_key(&run->input, from->name, "loads"), false,
+                         &run->body_pool, &length, &text));
 
-    SP_TRY(sp_source_about(
+    SP_PASS(sp_source_about(
         source, from->loads,
         sp_loads_parse(source->context, text, length, &model->mesh.mesh, &run->body_pool, &count, &loads)));
 
-    SP_TRY(sp_source_about(source, from->loads,
-                           sp_body_loads_new(source->context, &model->body, model->r, model->basis.columns.U, count,
-                                             loads, &run->loads[number])));
+    SP_PASS(sp_source_about(source, from->loads,
+                            sp_body_loads_new(source->context, &model->body, model->r, model->basis.columns.U, count,
+                                              loads, &run->loads[number])));
 
     run->bodies[number].loads = &run->loads[number];
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_scene_load_loads(sp_loaded_scene *run)
 {
     const sp_scene *scene = &run->input.scene;
-    int status;
     run->loads = sp_pool_new(&run->body_pool, scene->body_count, sizeof *run->loads);
-    SP_TRY(sp_scene_allocated(run));
+    SP_PASS(sp_scene_allocated(run));
     for (int64_t i = 0; i < scene->body_count; i++)
         if (scene->bodies[i].loads)
-            SP_TRY(read_loads(run, i));
-done:
-    return status;
+            SP_PASS(read_loads(run, i));
+    return SP_OK;
 }
 
 void sp_scene_unload_loads(sp_loaded_scene *run)
@@ -113,9 +109,7 @@ static int list_bodies(sp_loaded_scene *run, int64_t **place, int64_t *count, sp
     *place = sp_pool_new(&run->body_pool, scene->body_count, sizeof **place);
     *bodies = sp_pool_new(&run->body_pool, scene->body_count, sizeof **bodies);
     *count = 0;
-    const int status = sp_scene_allocated(run);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_scene_allocated(run));
 
     for (int64_t i = 0; i < scene->body_count; i++) {
         const sp_loaded_model *model = model_of(run, i);
@@ -144,7 +138,6 @@ int sp_scene_load_joints(sp_loaded_scene *run)
                                              .iterations = run->options.iterations};
     sp_joined_body *bodies;
     int64_t *place, count;
-    int status = SP_OK;
 
     if (scene->joint_count == 0)
         return SP_OK;
@@ -154,26 +147,25 @@ int sp_scene_load_joints(sp_loaded_scene *run)
             "contact.pulse: it brakes bodies by their own masses, which are not those of joined bodies");
 
     sp_joint *joints = sp_pool_new(&run->body_pool, scene->joint_count, sizeof *joints);
-    SP_TRY(list_bodies(run, &place, &count, &bodies));
+    SP_PASS(list_bodies(run, &place, &count, &bodies));
 
     for (int64_t k = 0; k < scene->joint_count; k++) {
         const sp_scene_joint *from = &scene->joints[k];
         joints[k].child.body = place[from->child];
-        SP_TRY(find_interface(run, k, from->child, from->child_interface, &joints[k].child));
+        SP_PASS(find_interface(run, k, from->child, from->child_interface, &joints[k].child));
         joints[k].parent.body = from->parent < 0 ? -1 : place[from->parent];
         if (from->parent >= 0)
-            SP_TRY(find_interface(run, k, from->parent, from->interface, &joints[k].parent));
+            SP_PASS(find_interface(run, k, from->parent, from->interface, &joints[k].parent));
     }
 
-    SP_TRY(sp_source_about(
+    SP_PASS(sp_source_about(
         run->source, run->input.path,
         sp_joined_new(run->context, &parameters, count, bodies, scene->joint_count, joints, &run->joined.joined)));
 
     run->joined.count = count;
     run->joined.neighbour_count = scene->neighbour_count;
     run->joined.neighbours = scene->neighbours;
-done:
-    return status;
+    return SP_OK;
 }
 
 void sp_scene_unload_joints(sp_loaded_scene *run)

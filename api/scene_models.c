@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A call whose failure is about a file. */
-#define TRY_FILE(path, call) SP_TRY(sp_source_about(run->source, path, call))
+#define PASS_FILE(path, call) SP_PASS(sp_source_about(run->source, path, call))
 
 static const char *key_of(sp_loaded_scene *run, const sp_loaded_model *model, const char *key)
 {
@@ -77,10 +77,10 @@ static int read_pointshell(sp_loaded_scene *run, const sp_loaded_model *model, c
     int status = read_kind(run, model, path, key, "pointshell", &file);
     if (status != SP_OK)
         return status;
-    TRY_FILE(path, sp_json_hash(run->source->context, file.meta, "basis", basis));
+    SP_TRY(sp_source_about(run->source, path, sp_json_hash(run->source->context, file.meta, "basis", basis)));
     if (model->r && *basis)
         SP_TRY(sp_input_made_from(run->source, path, "basis", basis, model->basis.hash));
-    TRY_FILE(path, sp_pointshell_read(run->source->context, &file, pointshell));
+    SP_TRY(sp_source_about(run->source, path, sp_pointshell_read(run->source->context, &file, pointshell)));
 done:
     sp_file_free(&file);
     return status;
@@ -125,7 +125,8 @@ static int read_points(sp_loaded_scene *run, sp_loaded_model *model)
         pointshell.U = pointshell.dN = pointshell.dT = pointshell.a = NULL;
 
     SP_TRY(check_points(run, model, &pointshell));
-    TRY_FILE(path, sp_contact_pointshell_new(run->source->context, &pointshell, &model->pointshell));
+    SP_TRY(sp_source_about(run->source, path,
+                           sp_contact_pointshell_new(run->source->context, &pointshell, &model->pointshell)));
     model->has_pointshell = true;
 done:
     sp_pointshell_free(&pointshell);
@@ -164,12 +165,11 @@ static int read_polynomials(sp_loaded_scene *run, sp_loaded_model *model)
     const char *path = model->m->polynomials;
     sp_polynomials *p = &model->polynomials;
     const int64_t r = model->r;
-    int status;
 
-    SP_TRY(sp_input_polynomials(run->source, path, key_of(run, model, "polynomials"), &model->mesh, &model->basis, p));
+    SP_PASS(sp_input_polynomials(run->source, path, key_of(run, model, "polynomials"), &model->mesh, &model->basis, p));
     model->lumped = p->lumped;
-    SP_TRY(check_rank(run, model, path, p->r));
-    SP_TRY(allocate_mass(run, model));
+    SP_PASS(check_rank(run, model, path, p->r));
+    SP_PASS(allocate_mass(run, model));
 
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < r; i++)
@@ -177,22 +177,20 @@ static int read_polynomials(sp_loaded_scene *run, sp_loaded_model *model)
     for (int64_t i = 0; i < 3 * r; i++)
         model->gravity[i] = p->density * p->gravity[i];
 
-    TRY_FILE(path, sp_polynomial_force_new(run->source->context, p, r, &model->polynomial_force));
+    PASS_FILE(path, sp_polynomial_force_new(run->source->context, p, r, &model->polynomial_force));
     if (model->m->kind == SP_SCENE_LINEAR)
-        SP_TRY(linearize(run, model));
-done:
-    return status;
+        SP_PASS(linearize(run, model));
+    return SP_OK;
 }
 
 static int read_cubature(sp_loaded_scene *run, sp_loaded_model *model)
 {
     const char *path = model->m->cubature;
-    int status;
 
-    SP_TRY(sp_input_cubature(run->source, path, key_of(run, model, "cubature"), &model->mesh, &model->basis,
-                             &model->cubature));
+    SP_PASS(sp_input_cubature(run->source, path, key_of(run, model, "cubature"), &model->mesh, &model->basis,
+                              &model->cubature));
     model->lumped = model->basis.columns.lumped;
-    SP_TRY(check_rank(run, model, path, model->cubature.r));
+    SP_PASS(check_rank(run, model, path, model->cubature.r));
 
     if (model->cubature.modal && model->free)
         sp_source_warn(run->source, path,
@@ -200,11 +198,10 @@ static int read_cubature(sp_loaded_scene *run, sp_loaded_model *model)
                        "not their energy",
                        model->m->name);
 
-    SP_TRY(allocate_mass(run, model));
-    TRY_FILE(path, sp_reduced_mass(run->source->context, &model->body, model->lumped, model->r, model->basis.columns.U,
-                                   model->mass, model->gravity));
-done:
-    return status;
+    SP_PASS(allocate_mass(run, model));
+    PASS_FILE(path, sp_reduced_mass(run->source->context, &model->body, model->lumped, model->r, model->basis.columns.U,
+                                    model->mass, model->gravity));
+    return SP_OK;
 }
 
 static int find_damping(sp_loaded_scene *run, sp_loaded_model *model)
@@ -219,14 +216,11 @@ static int find_damping(sp_loaded_scene *run, sp_loaded_model *model)
 
 static int read_deformation(sp_loaded_scene *run, sp_loaded_model *model, int64_t number)
 {
-    int status;
-    SP_TRY(sp_scene_input_basis(run->source, &run->input, number, &model->mesh, &model->basis));
+    SP_PASS(sp_scene_input_basis(run->source, &run->input, number, &model->mesh, &model->basis));
     model->r = model->m->r ? model->m->r : model->basis.columns.count;
     sp_input_fix_rows(run->source, &model->mesh.mesh, &model->basis);
-    SP_TRY(model->m->polynomials ? read_polynomials(run, model) : read_cubature(run, model));
-    SP_TRY(find_damping(run, model));
-done:
-    return status;
+    SP_PASS(model->m->polynomials ? read_polynomials(run, model) : read_cubature(run, model));
+    return find_damping(run, model);
 }
 
 int sp_scene_model_force(sp_loaded_scene *run, const sp_loaded_model *model, sp_context *context,
@@ -253,7 +247,8 @@ static int inertia_of_surface(sp_loaded_scene *run, sp_loaded_model *model)
     char *bytes;
     int status;
     SP_TRY(run->source->text(run->source, path, key_of(run, model, "surface"), false, &pool, &count, &bytes));
-    TRY_FILE(path, sp_surface_parse(run->source->context, path, bytes, count, SP_GROUPS_NONE, &surface));
+    SP_TRY(sp_source_about(run->source, path,
+                           sp_surface_parse(run->source->context, path, bytes, count, SP_GROUPS_NONE, &surface)));
 
     status = sp_source_about(run->source, path,
                              sp_inertia_of_surface(run->source->context, &surface, model->m->density, &model->inertia));
@@ -267,22 +262,21 @@ static int find_inertia(sp_loaded_scene *run, sp_loaded_model *model)
 {
     const sp_scene_model *m = model->m;
     sp_context *context = run->source->context;
-    int status;
 
     if (m->mass > 0)
-        TRY_FILE(run->input.path, sp_inertia_of_numbers(context, m->mass, m->mass_centre, m->inertia, &model->inertia));
+        PASS_FILE(run->input.path,
+                  sp_inertia_of_numbers(context, m->mass, m->mass_centre, m->inertia, &model->inertia));
     else if (m->mesh)
-        TRY_FILE(m->mesh, sp_inertia_of_body(context, &model->body, model->lumped, model->r, model->basis.columns.U,
-                                             &model->inertia));
+        PASS_FILE(m->mesh, sp_inertia_of_body(context, &model->body, model->lumped, model->r, model->basis.columns.U,
+                                              &model->inertia));
     else if (m->surface && m->density > 0)
-        SP_TRY(inertia_of_surface(run, model));
+        SP_PASS(inertia_of_surface(run, model));
     else
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "model %s has no mass, which a body of it needs to move by forces", m->name);
 
     model->has_inertia = true;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- distances ---- */
@@ -291,9 +285,7 @@ static int read_proxies(sp_loaded_scene *run, const sp_loaded_model *model, cons
                         sp_deformed_domain *domain)
 {
     sp_pointshell pointshell;
-    const int status = read_pointshell(run, model, path, key, &pointshell);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(read_pointshell(run, model, path, key, &pointshell));
     domain->count = pointshell.count;
     domain->points = sp_pool_copy(&run->pool, pointshell.points, 3 * pointshell.count, sizeof(double));
     sp_pointshell_free(&pointshell);
@@ -305,26 +297,24 @@ static int read_domains(sp_loaded_scene *run, sp_loaded_model *model)
 {
     const sp_scene_model *m = model->m;
     const int64_t count = m->domain_count + (m->proxies != NULL);
-    int status;
 
     model->domains = sp_pool_new(&run->pool, count, sizeof *model->domains);
     model->domain_fields = sp_pool_new(&run->pool, count, sizeof *model->domain_fields);
-    SP_TRY(sp_scene_allocated(run));
+    SP_PASS(sp_scene_allocated(run));
 
     if (m->proxies) {
         model->domains[0].field = &model->field;
-        SP_TRY(read_proxies(run, model, m->proxies, "proxies", &model->domains[0]));
+        SP_PASS(read_proxies(run, model, m->proxies, "proxies", &model->domains[0]));
         model->domain_count = 1;
     }
 
     for (int64_t i = 0; i < m->domain_count; i++) {
         const int64_t d = model->domain_count++;
-        SP_TRY(read_field(run, model, m->domain_fields[i], "domains", &model->domain_fields[d]));
+        SP_PASS(read_field(run, model, m->domain_fields[i], "domains", &model->domain_fields[d]));
         model->domains[d].field = &model->domain_fields[d];
-        SP_TRY(read_proxies(run, model, m->domain_proxies[i], "domains", &model->domains[d]));
+        SP_PASS(read_proxies(run, model, m->domain_proxies[i], "domains", &model->domains[d]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_voxmap(sp_loaded_scene *run, sp_loaded_model *model)
@@ -361,13 +351,12 @@ static void take_shape(const sp_scene_model *m, sp_distance *d)
 static int read_distances(sp_loaded_scene *run, sp_loaded_model *model)
 {
     const sp_scene_model *m = model->m;
-    int status = SP_OK;
 
     if (m->field)
-        SP_TRY(read_field(run, model, m->field, "field", &model->field));
+        SP_PASS(read_field(run, model, m->field, "field", &model->field));
 
     if (model->r && (m->proxies || m->domain_count)) {
-        SP_TRY(read_domains(run, model));
+        SP_PASS(read_domains(run, model));
         model->distance.kind = SP_DISTANCE_DEFORMED;
     } else if (m->field) {
         if (model->r)
@@ -375,15 +364,14 @@ static int read_distances(sp_loaded_scene *run, sp_loaded_model *model)
                                   "the field of model %s deforms with it: it needs proxies", m->name);
         sp_distance_of_field(&model->field, &model->distance);
     } else if (m->voxmap)
-        SP_TRY(read_voxmap(run, model));
+        SP_PASS(read_voxmap(run, model));
     else if (m->shape != SP_SCENE_NO_GEOMETRY)
         take_shape(m, &model->distance);
     else
         return SP_OK;
 
     model->has_distance = true;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- all of it ---- */
@@ -406,7 +394,6 @@ static int load_model(sp_loaded_scene *run, int64_t number)
 {
     sp_loaded_model *model = &run->models[number];
     const sp_scene_model *m = model->m;
-    int status;
 
     if (model->free && model->guided && m->kind != SP_SCENE_RIGID)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
@@ -414,31 +401,27 @@ static int load_model(sp_loaded_scene *run, int64_t number)
                               m->name);
 
     if (m->mesh) {
-        SP_TRY(sp_scene_input_mesh(run->source, &run->input, number, &model->mesh));
-        TRY_FILE(m->mesh, sp_fe_space_new(run->source->context, &model->mesh.mesh, &model->body));
+        SP_PASS(sp_scene_input_mesh(run->source, &run->input, number, &model->mesh));
+        PASS_FILE(m->mesh, sp_fe_space_new(run->source->context, &model->mesh.mesh, &model->body));
     }
 
     if (m->kind != SP_SCENE_RIGID)
-        SP_TRY(read_deformation(run, model, number));
+        SP_PASS(read_deformation(run, model, number));
     if (model->free || model->inertial || (model->grasped && run->input.scene.coupling.kind == SP_SCENE_DYNAMIC))
-        SP_TRY(find_inertia(run, model));
+        SP_PASS(find_inertia(run, model));
 
-    SP_TRY(read_points(run, model));
-    SP_TRY(read_distances(run, model));
-done:
-    return status;
+    SP_PASS(read_points(run, model));
+    return read_distances(run, model);
 }
 
 int sp_scene_load_models(sp_loaded_scene *run)
 {
-    int status;
     run->models = sp_pool_new(&run->pool, run->input.scene.model_count, sizeof *run->models);
-    SP_TRY(sp_scene_allocated(run));
+    SP_PASS(sp_scene_allocated(run));
     note_motions(run);
     for (int64_t i = 0; i < run->input.scene.model_count; i++)
-        SP_TRY(load_model(run, i));
-done:
-    return status;
+        SP_PASS(load_model(run, i));
+    return SP_OK;
 }
 
 void sp_scene_unload_models(sp_loaded_scene *run)

@@ -30,13 +30,10 @@ int sp_activations_parse(sp_context *context, const char *bytes, int64_t count, 
                                  .data = (void *)mesh};
 
     sp_series *series;
-    const int status = sp_series_parse(context, bytes, count, &kind, pool, activation_count, &series);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_series_parse(context, bytes, count, &kind, pool, activation_count, &series));
 
     *activations = sp_pool_raw(pool, *activation_count, sizeof **activations);
-    if (!*activations)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *activations));
     for (int64_t i = 0; i < *activation_count; i++)
         (*activations)[i] = (sp_activation){series[i].key, series[i].count, series[i].time, series[i].value};
     return SP_OK;

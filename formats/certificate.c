@@ -89,33 +89,31 @@ int sp_certificate_read(sp_context *context, sp_file *file, int64_t vertices, sp
 {
     certificate_file in = {0};
     int64_t own;
-    int status;
     *certificate = (sp_certificate){0};
 
     if (strcmp(sp_file_kind(file), "certificate"))
         return sp_fail(context, SP_INPUT, "it is %s%.40s, expected certificate",
                        file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file));
 
-    SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
-    SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
-    SP_TRY(sp_json_mass(context, file->meta, true, &in.c.lumped));
-    SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &in.c.r));
-    SP_TRY(sp_json_integer(context, file->meta, "loads", 0, MOST_LOADS, &in.c.loads.count));
-    SP_TRY(sp_json_integer(context, file->meta, "vertices", 1, INT64_MAX / 32, &own));
+    SP_PASS(sp_json_hash(context, file->meta, "mesh", mesh));
+    SP_PASS(sp_json_hash(context, file->meta, "basis", basis));
+    SP_PASS(sp_json_mass(context, file->meta, true, &in.c.lumped));
+    SP_PASS(sp_json_integer(context, file->meta, "r", 1, MOST, &in.c.r));
+    SP_PASS(sp_json_integer(context, file->meta, "loads", 0, MOST_LOADS, &in.c.loads.count));
+    SP_PASS(sp_json_integer(context, file->meta, "vertices", 1, INT64_MAX / 32, &own));
 
     if (vertices >= 0 && own != vertices)
         return sp_fail(context, SP_INPUT, "it is of %lld vertices, the mesh has %lld", (long long)own,
                        (long long)vertices);
     in.rows = 3 * own;
     in.c.loads.entries = -1;
-    SP_TRY(sp_kind_read(context, file, &sp_kind_certificate, &in));
+    SP_PASS(sp_kind_read(context, file, &sp_kind_certificate, &in));
     *certificate = in.c;
 
     /* The certificate takes over the members' memory. */
     certificate->pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_certificate_write(sp_context *context, sp_writer *writer, json_t *meta, int64_t vertices,

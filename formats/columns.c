@@ -34,7 +34,7 @@ static int check_ordering(sp_context *context, const sp_array *array, void *obje
     const int64_t vertices = columns->rows / 3, count = array->shape[0], *vertex = array->data;
     sp_pool scratch = {0};
     bool *seen = sp_pool_new(&scratch, vertices, sizeof *seen);
-    int status = seen || vertices == 0 ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, seen || vertices == 0);
     for (int64_t i = 0; i < count && status == SP_OK; i++) { /* the range was checked before */
         if (seen[vertex[i]])
             status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld a second time", (long long)i,
@@ -279,10 +279,9 @@ static const sp_kind *kind_of(const char *name)
 static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
 {
     enum { PIECE = 1 << 17 }; /* values */
-    int status;
 
-    SP_TRY(sp_array_check(pieces->context, array, SP_F8, 2, (int64_t[]){pieces->expected_rows, -1}));
-    SP_TRY(check_size(pieces->context, array->shape[0], array->shape[1]));
+    SP_PASS(sp_array_check(pieces->context, array, SP_F8, 2, (int64_t[]){pieces->expected_rows, -1}));
+    SP_PASS(check_size(pieces->context, array->shape[0], array->shape[1]));
 
     /* Pieces are complete columns in Fortran order or complete rows in C order. */
     int64_t line = array->fortran ? array->shape[0] : array->shape[1];
@@ -293,9 +292,8 @@ static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
         array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->transposed);
 
     if (pieces->pool.failed)
-        status = sp_fail_memory(pieces->context);
-done:
-    return status;
+        return sp_fail_memory(pieces->context);
+    return SP_OK;
 }
 
 /* Passes complete columns or rows to the consumer; `end` is the number of the first value that is not yet read. */
@@ -393,13 +391,13 @@ static int read_interface(sp_context *context, const json_t *object, int64_t fir
                           sp_interface *interface)
 {
     const char *name, *frame;
-    int kind = 0, status;
+    int kind = 0;
     *interface = (sp_interface){.first = first};
 
-    SP_TRY(sp_json_text(context, object, "name", &name));
-    SP_TRY(sp_json_text(context, object, "frame", &frame));
-    SP_TRY(sp_json_integer(context, object, "coordinates", 0, columns - first, &interface->count));
-    SP_TRY(sp_json_integer(context, object, "vertices", 1, INT64_C(1) << 40, &interface->vertex_count));
+    SP_PASS(sp_json_text(context, object, "name", &name));
+    SP_PASS(sp_json_text(context, object, "frame", &frame));
+    SP_PASS(sp_json_integer(context, object, "coordinates", 0, columns - first, &interface->count));
+    SP_PASS(sp_json_integer(context, object, "vertices", 1, INT64_C(1) << 40, &interface->vertex_count));
     while (kind < SP_FRAMES && strcmp(frame, sp_interface_frame_name((sp_interface_frame)kind)) != 0)
         kind++;
 
@@ -421,8 +419,7 @@ static int read_interface(sp_context *context, const json_t *object, int64_t fir
         if (json_array_size(origin) != 3 || !json_is_number(json_array_get(origin, c)))
             return sp_fail(context, SP_INPUT, "meta: the origin of interface \"%s\" is not three numbers", name);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_interfaces(sp_context *context, const json_t *meta, sp_pool *pool, sp_columns *columns)
@@ -430,7 +427,6 @@ static int read_interfaces(sp_context *context, const json_t *meta, sp_pool *poo
     const json_t *list = json_object_get(meta, "interfaces");
     const size_t count = json_array_size(list);
     int64_t first = 0;
-    int status = SP_OK;
     if (!list)
         return SP_OK;
 
@@ -438,16 +434,14 @@ static int read_interfaces(sp_context *context, const json_t *meta, sp_pool *poo
         return sp_fail(context, SP_INPUT, "meta: \"interfaces\" is not an array of 1 to %lld objects",
                        (long long)columns->rows);
     columns->interfaces = sp_pool_new(pool, (int64_t)count, sizeof *columns->interfaces);
-    if (!columns->interfaces)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, columns->interfaces));
 
     for (size_t i = 0; i < count; i++) {
-        SP_TRY(read_interface(context, json_array_get(list, i), first, columns->count, &columns->interfaces[i]));
+        SP_PASS(read_interface(context, json_array_get(list, i), first, columns->count, &columns->interfaces[i]));
         first += columns->interfaces[i].count;
     }
     columns->interface_count = (int64_t)count;
-done:
-    return status;
+    return SP_OK;
 }
 
 static int write_interfaces(sp_context *context, json_t *meta, const sp_columns *columns)

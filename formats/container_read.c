@@ -74,8 +74,7 @@ static la_ssize_t read_block(struct archive *archive, void *data, const void **b
 int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader **result)
 {
     sp_reader *reader = malloc(sizeof *reader);
-    if (!reader)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, reader));
 
     memset(reader, 0, offsetof(sp_reader, buffer));
     reader->context = context;
@@ -128,10 +127,7 @@ static int check_end(sp_reader *reader, bool *whole)
     reader->padded = true;
     for (;;) {
         char *to = sp_list_add(&list, count, 1);
-        if (!to) {
-            status = sp_fail_memory(reader->context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(reader->context, to));
         memcpy(to, from, (size_t)count);
         la_ssize_t more = read_block(reader->archive, reader, &block);
         if (more < 0)
@@ -248,26 +244,23 @@ static int check_inflation(const sp_reader *reader, const char *name, int64_t ca
 static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *array)
 {
     const char *name = array->name;
-    int status;
 
     int64_t capacity = bytes <= reader->file_size || bytes <= UNBACKED ? bytes : UNBACKED, have = 0;
     array->data = sp_pool_raw(pool, capacity, 1);
-    if (!array->data)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, array->data));
 
     for (;;) {
         if (read_exactly(reader, (char *)array->data + have, capacity - have))
             return CUT;
         have = capacity;
-        SP_TRY(check_inflation(reader, name, have));
+        SP_PASS(check_inflation(reader, name, have));
         if (have == bytes)
             break;
 
         /* Memory at most doubles beyond what was read, so that a false size in a header costs no more than the file. */
         capacity = bytes / 2 > capacity ? 2 * capacity : bytes;
         void *larger = sp_pool_raw(pool, capacity, 1);
-        if (!larger)
-            return sp_fail_memory(reader->context);
+        SP_PASS(sp_allocated(reader->context, larger));
         memcpy(larger, array->data, (size_t)have);
         sp_pool_drop(pool, array->data);
         array->data = larger;
@@ -278,9 +271,7 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
     la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
     reader->short_member = rest > 0;
     reader->kept += bytes;
-    status = rest == 0 ? SP_OK : CUT;
-done:
-    return status;
+    return rest == 0 ? SP_OK : CUT;
 }
 
 /* Numbers of the other byte order. */
@@ -300,7 +291,7 @@ static int divert_data(sp_reader *reader, bool hashed, bool swapped, const sp_ar
     sp_pool scratch = {0};
     int64_t most = READ_BLOCK / array->size;
     char *buffer = sp_pool_raw(&scratch, most, (size_t)array->size), more;
-    int status = buffer ? SP_OK : sp_fail_memory(reader->context);
+    int status = sp_allocated(reader->context, buffer);
 
     for (int64_t first = 0, count; status == SP_OK && first < array->count; first += count) {
         count = array->count - first < most ? array->count - first : most;

@@ -80,8 +80,7 @@ static la_ssize_t write_block(struct archive *archive, void *data, const void *b
 int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
 {
     sp_writer *writer = calloc(1, sizeof *writer);
-    if (!writer)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, writer));
 
     writer->context = context;
     writer->descriptor = descriptor;
@@ -120,8 +119,7 @@ static int write_all(sp_writer *writer, const char *bytes, int64_t count)
 static int begin_file(sp_writer *writer, const char *path, int64_t bytes)
 {
     struct archive_entry *entry = archive_entry_new();
-    if (!entry)
-        return sp_fail_memory(writer->context);
+    SP_PASS(sp_allocated(writer->context, entry));
     archive_entry_set_pathname(entry, path);
     archive_entry_set_size(entry, bytes);
     archive_entry_set_filetype(entry, AE_IFREG);
@@ -178,8 +176,7 @@ int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool
                     const int64_t *shape, const void *data)
 {
     int64_t bytes;
-    if (!shape_bytes(sp_types_of_npy[type].size, rank, shape, &bytes))
-        return sp_fail_memory(writer->context);
+    SP_PASS(sp_allocated(writer->context, shape_bytes(sp_types_of_npy[type].size, rank, shape, &bytes)));
     return write_member(writer, name, sp_types_of_npy[type].descriptor, fortran, rank, shape, bytes, data);
 }
 
@@ -196,8 +193,7 @@ int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int ran
                       const double *values)
 {
     int64_t bytes;
-    if (!shape_bytes(8, rank, shape, &bytes))
-        return sp_fail_memory(writer->context);
+    SP_PASS(sp_allocated(writer->context, shape_bytes(8, rank, shape, &bytes)));
     int status = check_finite(writer->context, name, 0, bytes / 8, values);
     return status == SP_OK ? sp_writer_array(writer, name, SP_F8, fortran, rank, shape, values) : status;
 }
@@ -206,22 +202,19 @@ int sp_writer_columns(sp_writer *writer, const char *name, int64_t rows, int64_t
                       int (*next)(void *data, int64_t c, const double **column), void *data)
 {
     int64_t bytes;
-    int status;
 
     if (!shape_bytes(8, 2, (int64_t[]){rows, columns}, &bytes))
         return sp_fail_memory(writer->context);
-    SP_TRY(begin_member(writer, name, sp_types_of_npy[SP_F8].descriptor, true, 2, (int64_t[]){rows, columns}, bytes));
+    SP_PASS(begin_member(writer, name, sp_types_of_npy[SP_F8].descriptor, true, 2, (int64_t[]){rows, columns}, bytes));
 
     for (int64_t c = 0; c < columns; c++) {
         const double *column;
-        SP_TRY(next(data, c, &column));
-        SP_TRY(check_finite(writer->context, name, c * rows, rows, column));
-        SP_TRY(write_all(writer, (const char *)column, 8 * rows));
+        SP_PASS(next(data, c, &column));
+        SP_PASS(check_finite(writer->context, name, c * rows, rows, column));
+        SP_PASS(write_all(writer, (const char *)column, 8 * rows));
     }
 
-    SP_TRY(end_member(writer));
-done:
-    return status;
+    return end_member(writer);
 }
 
 int sp_writer_text(sp_writer *writer, const char *name, const char *text)

@@ -33,12 +33,9 @@ int sp_csv_parse(sp_context *context, const char *bytes, int64_t count, const sp
 
         const int64_t index = list->count;
         void *item = sp_list_add(list, 1, csv->size);
-        if (!item)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, item));
         memset(item, 0, csv->size);
-        const int status = csv->line(csv->data, context, &text, field, fields, item, index);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(csv->line(csv->data, context, &text, field, fields, item, index));
     }
     return SP_OK;
 }
@@ -115,26 +112,24 @@ static int parse_sample(void *data, sp_context *context, const sp_text *text, co
     series_parser *parser = data;
     const sp_series_kind *kind = parser->kind;
     sample *now = item, *first = now - index;
-    int status;
 
     if (count != 2 + kind->width)
         return sp_text_fail(context, text, "%d fields, expected %s", count, kind->fields);
 
-    SP_TRY(sp_text_field_number(context, text, kind->names[0], field[0], &now->time));
-    SP_TRY(kind->key(kind->data, context, text, field[1], &now->key));
+    SP_PASS(sp_text_field_number(context, text, kind->names[0], field[0], &now->time));
+    SP_PASS(kind->key(kind->data, context, text, field[1], &now->key));
     for (int k = 0; k < kind->width; k++)
-        SP_TRY(sp_text_field_number(context, text, kind->names[2 + k], field[2 + k], &now->value[k]));
+        SP_PASS(sp_text_field_number(context, text, kind->names[2 + k], field[2 + k], &now->value[k]));
 
     if (kind->check)
-        SP_TRY(kind->check(kind->data, context, text, now->key, now->value));
+        SP_PASS(kind->check(kind->data, context, text, now->key, now->value));
 
     /* Lines of one key follow each other in time; `last` is the number of its last line plus 1. */
     if (parser->last[now->key] > 0)
-        SP_TRY(follow(context, text, kind, &first[parser->last[now->key] - 1], now));
+        SP_PASS(follow(context, text, kind, &first[parser->last[now->key] - 1], now));
     parser->last[now->key] = index + 1;
     parser->lines[now->key]++;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Makes one series for each key that has lines, in the order of the lines; `last` becomes the index of the key's
@@ -151,8 +146,7 @@ static int sort_samples(sp_context *context, series_parser *parser, const sp_lis
     *series = sp_pool_new(pool, used, sizeof **series);
     double *time = sp_pool_raw(pool, list->count, sizeof *time),
            *value = sp_pool_raw(pool, list->count * kind->width, sizeof *value);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     *series_count = 0;
     for (int64_t key = 0; key < kind->keys; key++) {
@@ -186,7 +180,7 @@ int sp_series_parse(sp_context *context, const char *bytes, int64_t count, const
                         .data = &parser};
     sp_list list = {0};
 
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     if (status == SP_OK)
         status = sp_csv_parse(context, bytes, count, &csv, &list);
     if (status == SP_OK)

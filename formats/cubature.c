@@ -9,15 +9,12 @@ static const double MOST_POSES = 1e9;
 
 static int read_head(sp_context *context, const sp_file *file, const char *kind, int64_t *r, char *mesh, char *basis)
 {
-    int status;
     if (strcmp(sp_file_kind(file), kind))
         return sp_fail(context, SP_INPUT, "it is %s%.40s, expected %s",
                        file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file), kind);
-    SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
-    SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
-    SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, r));
-done:
-    return status;
+    SP_PASS(sp_json_hash(context, file->meta, "mesh", mesh));
+    SP_PASS(sp_json_hash(context, file->meta, "basis", basis));
+    return sp_json_integer(context, file->meta, "r", 1, MOST, r);
 }
 
 /* ---- the tables; elements and weights are checked by sp_cubature_check ---- */

@@ -77,9 +77,7 @@ const sp_kind sp_kind_curve = {"curve",
 static int read_kind(sp_context *context, const json_t *meta, enum sp_periodic_kind *kind)
 {
     const char *word;
-    const int status = sp_json_text(context, meta, "curve", &word);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_json_text(context, meta, "curve", &word));
     for (int i = 0; i < (int)(sizeof curve_words / sizeof *curve_words); i++)
         if (!strcmp(word, curve_words[i])) {
             *kind = (enum sp_periodic_kind)i;

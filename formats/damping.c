@@ -10,13 +10,12 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
                       int64_t index)
 {
     line *l = item;
-    int status;
     (void)data;
 
     if (count != 2)
         return sp_text_fail(context, text, "%d fields, not frequency,time", count);
-    SP_TRY(sp_text_field_number(context, text, "frequency", field[0], &l->frequency));
-    SP_TRY(sp_text_field_number(context, text, "time", field[1], &l->time));
+    SP_PASS(sp_text_field_number(context, text, "frequency", field[0], &l->frequency));
+    SP_PASS(sp_text_field_number(context, text, "time", field[1], &l->time));
     /* quotients of two frequencies or times are finite */
     if (!(l->frequency > 1e-100 && l->frequency < 1e100))
         return sp_text_fail(context, text, "frequency: %g Hz is not from 1e-100 to 1e100", l->frequency);
@@ -26,8 +25,7 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
     if (index > 0 && !(l->frequency > l[-1].frequency))
         return sp_text_fail(context, text, "frequency: %g Hz is not greater than that of the previous line",
                             l->frequency);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_damping_parse(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_decay_times *times)
@@ -44,10 +42,7 @@ int sp_damping_parse(sp_context *context, const char *bytes, int64_t count, sp_p
 
     double *frequency = sp_pool_raw(pool, list.count, sizeof *frequency),
            *time = sp_pool_raw(pool, list.count, sizeof *time);
-    if (!frequency || !time) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, frequency && time));
 
     for (int64_t i = 0; i < list.count; i++) {
         frequency[i] = ((line *)list.data)[i].frequency;

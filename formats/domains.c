@@ -93,7 +93,7 @@ static int check_tree(sp_context *context, const sp_domains *domains)
 {
     sp_pool scratch = {0};
     int64_t roots = 0, *mark = sp_pool_new(&scratch, domains->count, sizeof *mark);
-    int status = mark ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, mark);
     bool cycle = false;
     SP_TRY(status);
 
@@ -133,15 +133,14 @@ done:
 int sp_domains_read(sp_context *context, sp_file *file, sp_domains *domains, char mesh[SP_HASH_LENGTH])
 {
     sp_domains in = {.elements = -1, .interface_count = -1, .vertex_entries = -1, .parents = -1};
-    int status;
     *domains = (sp_domains){0};
 
-    SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
-    SP_TRY(sp_json_integer(context, file->meta, "domains", 1, INT32_MAX, &in.count));
-    SP_TRY(sp_kind_read(context, file, &sp_kind_domains, &in));
-    SP_TRY(check_vertices(context, &in));
+    SP_PASS(sp_json_hash(context, file->meta, "mesh", mesh));
+    SP_PASS(sp_json_integer(context, file->meta, "domains", 1, INT32_MAX, &in.count));
+    SP_PASS(sp_kind_read(context, file, &sp_kind_domains, &in));
+    SP_PASS(check_vertices(context, &in));
     if (in.parent)
-        SP_TRY(check_tree(context, &in));
+        SP_PASS(check_tree(context, &in));
 
     /* `same` points to the lowest domain of a kind, so that following it once is enough. */
     for (int64_t d = 0; d < in.count; d++)
@@ -153,8 +152,7 @@ int sp_domains_read(sp_context *context, sp_file *file, sp_domains *domains, cha
     *domains = in;
     domains->pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_domains_match(sp_context *context, const sp_domains *domains, int64_t elements, int64_t vertices)
@@ -166,8 +164,7 @@ int sp_domains_match(sp_context *context, const sp_domains *domains, int64_t ele
     sp_pool scratch = {0};
     bool *used = sp_pool_new(&scratch, domains->count, sizeof *used);
     int64_t empty = -1;
-    if (!used)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, used));
     for (int64_t e = 0; e < elements; e++)
         used[domains->domain[e]] = true;
 

@@ -99,10 +99,9 @@ static long version_major(const char *version)
 static int check_kind(sp_context *context, const json_t *meta, const char *const *kinds)
 {
     const char *kind, *version;
-    int status;
 
-    SP_TRY(sp_json_text(context, meta, "kind", &kind));
-    SP_TRY(sp_json_text(context, meta, "format_version", &version));
+    SP_PASS(sp_json_text(context, meta, "kind", &kind));
+    SP_PASS(sp_json_text(context, meta, "format_version", &version));
     if (version_major(version) != version_major(SP_FORMAT_VERSION))
         return sp_fail(context, SP_INPUT, "its format version is %.20s, this program reads %s", version,
                        SP_FORMAT_VERSION);
@@ -119,8 +118,7 @@ static int check_kind(sp_context *context, const json_t *meta, const char *const
         strncat(wanted, kinds[i], sizeof wanted - strlen(wanted) - 1);
     }
     return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected %s", kind, wanted);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_file_meta(sp_context *context, sp_reader *reader, const sp_array *first, const char *const *kinds, json_t **meta)
@@ -149,8 +147,7 @@ static int check_names(sp_context *context, const sp_list *list)
 {
     const sp_array *arrays = list->data;
     const char **names = malloc((size_t)(list->count + 1) * sizeof *names);
-    if (!names)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, names));
     for (int64_t i = 0; i < list->count; i++)
         names[i] = arrays[i].name;
     qsort(names, (size_t)list->count, sizeof *names, by_name);
@@ -222,10 +219,7 @@ static int rest(sp_context *context, sp_reader *reader, const sp_array *first, b
         }
 
         sp_array *to = sp_list_add(&list, 1, sizeof array);
-        if (!to) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, to));
         *to = array;
         if (file->meta && !strcmp(array.name, "result"))
             SP_TRY(sp_json_from_member(context, &array, &file->result));
@@ -242,10 +236,7 @@ static int rest(sp_context *context, sp_reader *reader, const sp_array *first, b
     file->truncated = sp_reader_truncated(reader);
     file->members.count = list.count;
     file->members.arrays = sp_pool_copy(&file->members.pool, list.data, list.count, sizeof(sp_array));
-    if (!file->members.arrays) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, file->members.arrays));
     status = sp_file_hash(context, reader, file->meta, file->result, file->hash);
 done:
     sp_list_free(&list);
@@ -351,16 +342,14 @@ int sp_json_text(sp_context *context, const json_t *object, const char *key, con
 int sp_json_mass(sp_context *context, const json_t *meta, bool required, bool *lumped)
 {
     const char *mass;
-    int status;
     *lumped = false;
     if (!required && !json_object_get(meta, "mass"))
         return SP_OK;
-    SP_TRY(sp_json_text(context, meta, "mass", &mass));
+    SP_PASS(sp_json_text(context, meta, "mass", &mass));
     *lumped = !strcmp(mass, "lumped");
     if (!*lumped && strcmp(mass, "consistent"))
         return sp_fail(context, SP_INPUT, "meta: \"mass\" is \"%.40s\", expected consistent or lumped", mass);
-done:
-    return status;
+    return SP_OK;
 }
 
 bool sp_json_set_mass(json_t *meta, bool lumped)

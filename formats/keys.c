@@ -134,7 +134,6 @@ int sp_keys_numbers(sp_key_reader *reader, const json_t *value, const sp_key *ke
 
 static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *key, double *to)
 {
-    int status = SP_OK;
     const sp_key corner = {.type = SP_KEY_NUMBER, .count = 3, .low = key->low, .high = key->high};
 
     if (!json_is_array(value) || json_array_size(value) != 2)
@@ -143,7 +142,7 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
 
     for (int i = 0; i < 2; i++) {
         const size_t json_path = sp_keys_down(reader, "[%d]", i);
-        SP_TRY(sp_keys_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
+        SP_PASS(sp_keys_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
         sp_keys_up(reader, json_path);
     }
 
@@ -151,8 +150,7 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
         if (to[k] > to[3 + k])
             return sp_keys_fail(reader, "from %.10g to %.10g along %c, expected the lower corner first", to[k],
                                 to[3 + k], 'x' + k);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_word(const sp_key_reader *reader, const json_t *value, const sp_key *key, int *to)
@@ -181,8 +179,7 @@ static int read_file(const sp_key_reader *reader, const json_t *value, const sp_
     const bool alone = text[0] == '/' || !folder[0] || !strcmp(folder, ".");
     const size_t size = strlen(folder) + strlen(text) + 2;
     *to = sp_pool_raw(reader->pool, (int64_t)size, 1);
-    if (!*to)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, *to));
     const bool slash = !alone && folder[strlen(folder) - 1] != '/';
     snprintf(*to, size, "%s%s%s", alone ? "" : folder, slash ? "/" : "", text);
     return SP_OK;
@@ -312,21 +309,19 @@ static int check_place(const sp_key_reader *reader, const json_t *object, const 
 
 int sp_keys_read(sp_key_reader *reader, json_t *object, const sp_key_table *table, void *to)
 {
-    int status = SP_OK;
     if (object)
-        SP_TRY(check_keys(reader, object, table));
+        SP_PASS(check_keys(reader, object, table));
 
     for (const sp_key *key = table->keys; key->name; key++) {
         json_t *value = json_object_get(object, key->name);
         void *place = (char *)to + key->offset;
         const size_t json_path = sp_keys_down(reader, ".%s", key->name);
         if (value)
-            SP_TRY(check_place(reader, object, table, key, to));
-        SP_TRY(value ? read_value(reader, value, key, place) : absent(reader, key, place));
+            SP_PASS(check_place(reader, object, table, key, to));
+        SP_PASS(value ? read_value(reader, value, key, place) : absent(reader, key, place));
         sp_keys_up(reader, json_path);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- rules between keys ---- */

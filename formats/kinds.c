@@ -243,15 +243,13 @@ static int check_range(sp_context *context, const sp_kind *kind, const sp_member
 static int check_values(sp_context *context, const sp_kind *kind, const sp_member_rule *rule, sp_array *array,
                         void *object)
 {
-    int status = SP_OK;
     if (rule->ranged || rule->below || rule->increasing)
-        SP_TRY(check_range(context, kind, rule, array, object));
+        SP_PASS(check_range(context, kind, rule, array, object));
     if (rule->symmetric)
-        SP_TRY(sp_check_symmetric(context, array->name, array->shape[0], array->data));
+        SP_PASS(sp_check_symmetric(context, array->name, array->shape[0], array->data));
     if (rule->check)
-        SP_TRY(rule->check(context, array, object));
-done:
-    return status;
+        SP_PASS(rule->check(context, array, object));
+    return SP_OK;
 }
 
 /* ---- reading ---- */
@@ -261,7 +259,6 @@ int sp_rule_read(sp_context *context, sp_members *members, const sp_kind *kind, 
 {
     int64_t shape[SP_RANK_MAX];
     sp_array *array = sp_members_find(members, name);
-    int status;
 
     /* A symmetric matrix has the same bytes in either storage order. */
     if (array && rule->symmetric)
@@ -276,15 +273,13 @@ int sp_rule_read(sp_context *context, sp_members *members, const sp_kind *kind, 
 
     /* A member whose values are diverted to a writer has no data: only its type and shape are checked. */
     if (array && rule->write && !array->data && array->count)
-        SP_TRY(sp_array_check(context, array, rule->type, rank, shape));
+        SP_PASS(sp_array_check(context, array, rule->type, rank, shape));
     else
-        SP_TRY(sp_members_read(context, members, name, rule->type, rule->fortran, rank, shape, &array));
+        SP_PASS(sp_members_read(context, members, name, rule->type, rule->fortran, rank, shape, &array));
 
     set_extents(kind, text, array->shape, object);
     *result = array;
-    status = check_values(context, kind, rule, array, object);
-done:
-    return status;
+    return check_values(context, kind, rule, array, object);
 }
 
 static int misplaced(sp_context *context, const sp_kind *kind, const sp_member_rule *rule)
@@ -310,7 +305,6 @@ static int read_member(sp_context *context, sp_file *file, const sp_kind *kind, 
     const bool there = sp_members_find(&file->members, rule->name) != NULL,
                belongs = sp_rule_belongs(kind, rule, object, file->meta, &file->members);
     sp_array *array;
-    int status = SP_OK;
 
     if (there && !belongs)
         return misplaced(context, kind, rule);
@@ -322,16 +316,13 @@ static int read_member(sp_context *context, sp_file *file, const sp_kind *kind, 
         return SP_OK;
     }
 
-    SP_TRY(sp_rule_read(context, &file->members, kind, rule, rule->name, object, &array));
+    SP_PASS(sp_rule_read(context, &file->members, kind, rule, rule->name, object, &array));
     *(void **)((char *)object + rule->at) = array->data;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *object)
 {
-    int status = SP_OK;
-
     /* Extents that no earlier member or meta gives are unknown until a member sets them. */
     for (const sp_symbol *symbol = kind->symbols; symbol->name; symbol++)
         if (!symbol->given && !symbol->follows)
@@ -339,7 +330,7 @@ int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *
 
     for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
         if (!rule->each) {
-            SP_TRY(read_member(context, file, kind, rule, object));
+            SP_PASS(read_member(context, file, kind, rule, object));
             continue;
         }
 
@@ -348,12 +339,11 @@ int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *
             char name[SP_MEMBER_NAME];
             sp_array *array;
             sp_rule_member(rule, i, name);
-            SP_TRY(sp_rule_read(context, &file->members, kind, rule, name, object, &array));
+            SP_PASS(sp_rule_read(context, &file->members, kind, rule, name, object, &array));
             *place = array->data;
         }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_kind_take(sp_context *context, sp_members *members, const sp_kind *kind, const char *name, sp_array **array)
@@ -399,12 +389,11 @@ int sp_rule_write(sp_context *context, sp_writer *writer, const sp_kind *kind, c
 
 int sp_kind_write(sp_context *context, sp_writer *writer, const sp_kind *kind, const json_t *meta, const void *object)
 {
-    int status;
-    SP_TRY(sp_file_write_meta(writer, meta));
+    SP_PASS(sp_file_write_meta(writer, meta));
     for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
         if (!rule->each) {
             if (!sp_rule_numbered(rule) && is_written(kind, rule, object, meta))
-                SP_TRY(sp_rule_write(context, writer, kind, rule, rule->name, object, pointer_of(rule, object)));
+                SP_PASS(sp_rule_write(context, writer, kind, rule, rule->name, object, pointer_of(rule, object)));
             continue;
         }
 
@@ -412,9 +401,8 @@ int sp_kind_write(sp_context *context, sp_writer *writer, const sp_kind *kind, c
         for (int64_t i = 0; (place = rule->each((void *)object, i)); i++) {
             char name[SP_MEMBER_NAME];
             sp_rule_member(rule, i, name);
-            SP_TRY(sp_rule_write(context, writer, kind, rule, name, object, *place));
+            SP_PASS(sp_rule_write(context, writer, kind, rule, name, object, *place));
         }
     }
-done:
-    return status;
+    return SP_OK;
 }

@@ -88,17 +88,15 @@ static int parse_sine(sp_context *context, const sp_text *text, sp_word field, s
 {
     const char *colon = memchr(field.at, ':', (size_t)field.length);
     sp_word frequency = {field.at, colon ? colon - field.at : field.length};
-    int status;
-    SP_TRY(sp_text_field_number(context, text, "course: Hz", frequency, &course->frequency));
+    SP_PASS(sp_text_field_number(context, text, "course: Hz", frequency, &course->frequency));
     if (!(course->frequency > 0))
         return sp_text_fail(context, text, "course: a sine of %g Hz", course->frequency);
     if (colon) {
         const sp_word degrees = {colon + 1, field.length - frequency.length - 1};
-        SP_TRY(sp_text_field_number(context, text, "course: degrees", degrees, &course->phase));
+        SP_PASS(sp_text_field_number(context, text, "course: degrees", degrees, &course->phase));
         course->phase *= M_PI / 180;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* T F;T F;…: times after t0 and factors. */
@@ -108,9 +106,7 @@ static int parse_table(sp_context *context, const sp_text *text, sp_word field, 
     for (int64_t i = 0; i < field.length; i++)
         most += field.at[i] == ';';
     double *time = sp_pool_raw(pool, most, sizeof *time), *factor = sp_pool_raw(pool, most, sizeof *factor);
-    int status = SP_OK;
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* A second reader over the bytes of this field. */
     sp_text pairs = *text;
@@ -129,8 +125,8 @@ static int parse_table(sp_context *context, const sp_text *text, sp_word field, 
                 return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
                                     (long long)course->count + 1);
 
-        SP_TRY(sp_text_field_number(context, text, "course: time", part[0], &time[course->count]));
-        SP_TRY(sp_text_field_number(context, text, "course: factor", part[1], &factor[course->count]));
+        SP_PASS(sp_text_field_number(context, text, "course: time", part[0], &time[course->count]));
+        SP_PASS(sp_text_field_number(context, text, "course: factor", part[1], &factor[course->count]));
         if (sp_text_more(&words))
             return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
                                 (long long)course->count + 1);
@@ -142,8 +138,7 @@ static int parse_table(sp_context *context, const sp_text *text, sp_word field, 
 
     course->time = time;
     course->factor = factor;
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_course(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_load *load)
@@ -189,19 +184,17 @@ static int parse_kind(sp_context *context, const sp_text *text, sp_word field, s
 
 static int parse_times(sp_context *context, const sp_text *text, const sp_word *field, sp_load *load)
 {
-    int status;
-    SP_TRY(sp_text_field_number(context, text, "t0", field[0], &load->start));
+    SP_PASS(sp_text_field_number(context, text, "t0", field[0], &load->start));
     if (load->start < 0)
         return sp_text_fail(context, text, "t0: the load acts from %g s", load->start);
     load->end = INFINITY;
     if (!sp_word_same(field[1], sp_word_of("inf")))
-        SP_TRY(sp_text_field_number(context, text, "t1", field[1], &load->end));
+        SP_PASS(sp_text_field_number(context, text, "t1", field[1], &load->end));
     if (!(load->end > load->start))
         return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
     if (load->moving && isinf(load->end))
         return sp_text_fail(context, text, "t1: a moving anchor must arrive some time");
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_load(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
@@ -209,12 +202,11 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
 {
     loads_parser *parser = data;
     sp_load *load = item;
-    int status;
     (void)index;
 
     if (count < 3)
         return sp_text_fail(context, text, "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
-    SP_TRY(parse_kind(context, text, field[2], load));
+    SP_PASS(parse_kind(context, text, field[2], load));
 
     /* A course is one field more than the kind needs; three more of a spring are the end of its anchor's motion. */
     const bool spring = load->kind == SP_LOAD_SPRING;
@@ -225,29 +217,28 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
         return sp_text_fail(context, text, "%d fields, expected t0,t1,%s,%s%s", count, kinds[load->kind].name,
                             kinds[load->kind].fields, spring ? ", or x1,y1,z1 too where its anchor moves" : "");
 
-    SP_TRY(parse_times(context, text, field, load));
-    SP_TRY(target(context, text, field[ID], &parser->places, load));
+    SP_PASS(parse_times(context, text, field, load));
+    SP_PASS(target(context, text, field[ID], &parser->places, load));
 
     const sp_word *value = field + ID + 1;
     for (int i = 0; i < (load->kind == SP_LOAD_PRESSURE ? 1 : 3); i++)
-        SP_TRY(sp_text_field_number(context, text, force_names[i], value[i], &load->force[i]));
+        SP_PASS(sp_text_field_number(context, text, force_names[i], value[i], &load->force[i]));
     if (load->kind == SP_LOAD_ROTATION)
         for (int i = 0; i < 3; i++)
-            SP_TRY(sp_text_field_number(context, text, point_names[i], value[3 + i], &load->point[i]));
+            SP_PASS(sp_text_field_number(context, text, point_names[i], value[3 + i], &load->point[i]));
 
     if (spring) {
-        SP_TRY(sp_text_field_number(context, text, spring_names[0], value[3], &load->stiffness));
+        SP_PASS(sp_text_field_number(context, text, spring_names[0], value[3], &load->stiffness));
         if (load->stiffness < 0)
             return sp_text_fail(context, text, "stiffness: %g N/m is negative", load->stiffness);
     }
     if (load->moving)
         for (int i = 0; i < 3; i++)
-            SP_TRY(sp_text_field_number(context, text, spring_names[1 + i], value[4 + i], &load->anchor_end[i]));
+            SP_PASS(sp_text_field_number(context, text, spring_names[1 + i], value[4 + i], &load->anchor_end[i]));
 
     if (course)
-        SP_TRY(parse_course(context, text, field[due], parser->pool, load));
-done:
-    return status;
+        SP_PASS(parse_course(context, text, field[due], parser->pool, load));
+    return SP_OK;
 }
 
 int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,

@@ -27,8 +27,7 @@ const char *sp_type_word(enum sp_type type)
 static int widen(sp_context *context, sp_members *members, sp_array *array)
 {
     int64_t *wide = sp_pool_raw(&members->pool, array->count, 8);
-    if (!wide)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, wide));
     for (int64_t i = 0; i < array->count; i++) {
         if (array->type == SP_I4)
             wide[i] = ((const int32_t *)array->data)[i];
@@ -66,8 +65,7 @@ static int reorder(sp_context *context, sp_members *members, sp_array *array)
     const int axes = array->count ? array->rank - 1 : 0; /* nothing moves without values */
     for (int axis = 0; axis < axes; axis++) {
         char *turned = sp_pool_raw(&members->pool, array->count, (size_t)array->size);
-        if (!turned)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, turned));
         /* C order (a, b, c) is transposed to (c, a, b), then the (a, b) for each c; Fortran order is C order with
          * reversed indices. */
         int64_t last = array->shape[array->fortran ? axis : array->rank - 1 - axis], rest = slab / last;
@@ -107,18 +105,12 @@ int sp_members_read(sp_context *context, sp_members *members, const char *name, 
     if (!array || (array->type != SP_OTHER && !array->data)) /* skipped: not a member of this file type */
         return sp_fail(context, SP_INPUT, "member %s is missing", name);
 
-    int status = sp_array_check(context, array, type, rank, shape);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_array_check(context, array, type, rank, shape));
     if (array->type != type) {
-        status = widen(context, members, array);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(widen(context, members, array));
     }
     if (rank >= 2 && array->fortran != fortran) {
-        status = reorder(context, members, array);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(reorder(context, members, array));
     }
 
     if (type == SP_F4) {
@@ -167,12 +159,9 @@ int sp_members_read_symmetric(sp_context *context, sp_members *members, const ch
                               double **matrix)
 {
     sp_array *array = sp_members_find(members, name);
-    int status;
     if (array)
         array->fortran = true; /* the same bytes in either storage order */
-    SP_TRY(sp_members_read(context, members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
+    SP_PASS(sp_members_read(context, members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
     *matrix = array->data;
-    status = sp_check_symmetric(context, name, order, *matrix);
-done:
-    return status;
+    return sp_check_symmetric(context, name, order, *matrix);
 }

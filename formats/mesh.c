@@ -47,16 +47,15 @@ static int helix_from_json(sp_context *context, const json_t *rule, sp_helix *he
 {
     static const char *const outer[] = {"helix"}, *const inner[] = {"axis", "centre", "angle"};
     const json_t *object = json_object_get(rule, "helix");
-    int status;
 
-    SP_TRY(check_keys(context, rule, "rule of directions", 1, outer));
+    SP_PASS(check_keys(context, rule, "rule of directions", 1, outer));
     if (!json_is_object(object))
         return sp_fail(context, SP_INPUT, "meta: \"helix\" is not a JSON object");
-    SP_TRY(check_keys(context, object, "helix", 3, inner));
+    SP_PASS(check_keys(context, object, "helix", 3, inner));
 
-    SP_TRY(sp_json_numbers(context, object, "axis", 3, helix->axis));
-    SP_TRY(sp_json_numbers(context, object, "centre", 3, helix->centre));
-    SP_TRY(sp_json_number(context, object, "angle", &helix->angle));
+    SP_PASS(sp_json_numbers(context, object, "axis", 3, helix->axis));
+    SP_PASS(sp_json_numbers(context, object, "centre", 3, helix->centre));
+    SP_PASS(sp_json_number(context, object, "angle", &helix->angle));
 
     const double *a = helix->axis;
     double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
@@ -64,8 +63,7 @@ static int helix_from_json(sp_context *context, const json_t *rule, sp_helix *he
         return sp_fail(context, SP_INPUT, "meta: the axis of a helix has the length %g", length);
     for (int i = 0; i < 3; i++)
         direction[i] = a[i] / length;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* standard: defaults for missing values, or NULL. helix: NULL if a rule for directions is not allowed. */
@@ -81,88 +79,81 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     } of_fibres[] = {
         {"fibre_stiffness", SP_FIBRE_STVK}, {"fibre_direction", SP_FIBRE_STVK}, {"fibre_exponent", SP_FIBRE_FUNG}};
     const char *name = NULL, *law = NULL;
-    int status;
 
-    SP_TRY(check_keys(context, object, "material", sizeof known / sizeof *known, known));
-    SP_TRY(name_from_json(context, object, &name));
+    SP_PASS(check_keys(context, object, "material", sizeof known / sizeof *known, known));
+    SP_PASS(name_from_json(context, object, &name));
 
     /* Values that are not in the file come from the standard material. */
     *material = standard ? *standard : (sp_material){0};
     strcpy(material->name, name);
 
     if (!standard || json_object_get(object, "law")) {
-        SP_TRY(sp_json_text(context, object, "law", &law));
-        SP_TRY(sp_law_from_name(context, law, &material->law));
+        SP_PASS(sp_json_text(context, object, "law", &law));
+        SP_PASS(sp_law_from_name(context, law, &material->law));
     }
 
     const enum sp_constants constants = sp_law_constants(material->law);
     bool required = !standard, isotropic = constants == SP_CONSTANTS_YOUNG,
          of_law = standard && standard->law == material->law;
-    SP_TRY(number_or(context, object, "density", required, &material->density));
-    SP_TRY(number_or(context, object, "young", required && isotropic, &material->young));
-    SP_TRY(number_or(context, object, "poisson", required && isotropic, &material->poisson));
-    SP_TRY(number_or(context, object, "damping_mass", false, &material->damping_mass));
-    SP_TRY(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
+    SP_PASS(number_or(context, object, "density", required, &material->density));
+    SP_PASS(number_or(context, object, "young", required && isotropic, &material->young));
+    SP_PASS(number_or(context, object, "poisson", required && isotropic, &material->poisson));
+    SP_PASS(number_or(context, object, "damping_mass", false, &material->damping_mass));
+    SP_PASS(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
 
     /* Constants of the standard material apply only under the same law. */
     if (constants == SP_CONSTANTS_STIFFNESS &&
         !(of_law && !json_object_get(object, "stiffness") && !json_object_get(object, "frame"))) {
         double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
         memcpy(material->frame, identity, sizeof identity);
-        SP_TRY(sp_json_numbers(context, object, "stiffness", 21, material->stiffness));
+        SP_PASS(sp_json_numbers(context, object, "stiffness", 21, material->stiffness));
         if (json_object_get(object, "frame"))
-            SP_TRY(sp_json_numbers(context, object, "frame", 9, material->frame));
+            SP_PASS(sp_json_numbers(context, object, "frame", 9, material->frame));
     }
     if (constants == SP_CONSTANTS_MOONEY && !(of_law && !json_object_get(object, "mooney")))
-        SP_TRY(sp_json_numbers(context, object, "mooney", 3, material->mooney));
+        SP_PASS(sp_json_numbers(context, object, "mooney", 3, material->mooney));
 
     if (json_object_get(object, "fibre")) {
-        SP_TRY(sp_json_text(context, object, "fibre", &law));
-        SP_TRY(sp_fibre_from_name(context, law, &material->fibre));
+        SP_PASS(sp_json_text(context, object, "fibre", &law));
+        SP_PASS(sp_fibre_from_name(context, law, &material->fibre));
     }
 
     for (size_t i = 0; i < sizeof of_fibres / sizeof *of_fibres; i++)
-        if (json_object_get(object, of_fibres[i].key) && material->fibre < of_fibres[i].least) {
-            status = sp_fail(context, SP_INPUT, "meta: material \"%s\" has \"%s\" but %s fibres", material->name,
-                             of_fibres[i].key, material->fibre == SP_FIBRE_NONE ? "no" : "stvk");
-            goto done;
-        }
+        if (json_object_get(object, of_fibres[i].key) && material->fibre < of_fibres[i].least)
+            return sp_fail(context, SP_INPUT, "meta: material \"%s\" has \"%s\" but %s fibres", material->name,
+                           of_fibres[i].key, material->fibre == SP_FIBRE_NONE ? "no" : "stvk");
 
     if (material->fibre != SP_FIBRE_NONE) {
-        SP_TRY(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
-        SP_TRY(
+        SP_PASS(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
+        SP_PASS(
             number_or(context, object, "fibre_exponent", material->fibre == SP_FIBRE_FUNG, &material->fibre_exponent));
         const json_t *direction = json_object_get(object, "fibre_direction");
         if (helix && json_is_object(direction))
-            SP_TRY(helix_from_json(context, direction, helix, material->fibre_direction));
+            SP_PASS(helix_from_json(context, direction, helix, material->fibre_direction));
         else
-            SP_TRY(sp_json_numbers(context, object, "fibre_direction", 3, material->fibre_direction));
+            SP_PASS(sp_json_numbers(context, object, "fibre_direction", 3, material->fibre_direction));
     }
 
-    status = sp_material_check(context, material);
-done:
-    return status;
+    return sp_material_check(context, material);
 }
 
 int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count,
                            sp_material **materials)
 {
-    int status = SP_OK;
     bool one = json_is_object(json);
     *count = one ? 1 : (int64_t)json_array_size(json);
     if (*count < 1)
         return sp_fail(context, SP_INPUT, "meta: \"materials\" is missing or empty");
     *materials = sp_pool_new(pool, *count, sizeof **materials);
-    if (!*materials)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *materials));
     for (int64_t i = 0; i < *count; i++) {
-        SP_TRY(material_from_json(context, one ? json : json_array_get(json, (size_t)i), NULL, NULL, &(*materials)[i]));
+        SP_PASS(
+            material_from_json(context, one ? json : json_array_get(json, (size_t)i), NULL, NULL, &(*materials)[i]));
         for (int64_t j = 0; j < i; j++)
             if (!strcmp((*materials)[i].name, (*materials)[j].name))
                 return sp_fail(context, SP_INPUT, "meta: material name \"%s\" occurs twice", (*materials)[i].name);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp_material *materials, sp_helix *helices)
@@ -175,8 +166,7 @@ int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp
     if (edits < 1)
         return sp_fail(context, SP_INPUT, "there is no material in it");
     char *seen = sp_pool_new(&pool, count, 1);
-    if (!seen)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, seen));
 
     memset(helices, 0, (size_t)count * sizeof *helices);
 
@@ -408,13 +398,11 @@ static int sets_from_json(sp_context *context, const json_t *meta, sp_pool *pool
     const json_t *list = json_object_get(meta, "sets");
     const int64_t count = (int64_t)json_array_size(list);
     int64_t used[SP_SET_KINDS] = {0};
-    int status = SP_OK;
 
     if (list && (!json_is_array(list) || count > SP_SETS_MAX))
         return sp_fail(context, SP_INPUT, "meta: \"sets\" is not an array of at most %d objects", SP_SETS_MAX);
     sp_mesh_set *set = in->mesh.sets = sp_pool_new(pool, count, sizeof *set);
-    if (!set)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, set));
     in->mesh.set_count = count;
 
     for (int64_t i = 0; i < count; i++, set++) {
@@ -422,10 +410,10 @@ static int sets_from_json(sp_context *context, const json_t *meta, sp_pool *pool
         const char *name, *of;
         int kind = 0;
 
-        SP_TRY(check_keys(context, object, "set", 3, (const char *const[]){"name", "of", "count"}));
-        SP_TRY(sp_json_text(context, object, "name", &name));
-        SP_TRY(sp_json_text(context, object, "of", &of));
-        SP_TRY(sp_json_integer(context, object, "count", 1, INT64_MAX, &set->count));
+        SP_PASS(check_keys(context, object, "set", 3, (const char *const[]){"name", "of", "count"}));
+        SP_PASS(sp_json_text(context, object, "name", &name));
+        SP_PASS(sp_json_text(context, object, "of", &of));
+        SP_PASS(sp_json_integer(context, object, "count", 1, INT64_MAX, &set->count));
 
         /* The index in the table of names is the kind. */
         while (kind < SP_SET_KINDS && strcmp(of, sp_set_kind_names[kind]) != 0)
@@ -452,56 +440,52 @@ static int sets_from_json(sp_context *context, const json_t *meta, sp_pool *pool
         if (used[k] != in->set_entries[k])
             return sp_fail(context, SP_INPUT, "sets/%s: there are %lld entries, the sets have %lld",
                            sp_set_kind_names[k], (long long)in->set_entries[k], (long long)used[k]);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
 {
-    int status;
     double quadrature;
     char hash[SP_HASH_LENGTH];
     mesh_file in = {0};
     *mesh = (sp_mesh){0};
 
-    SP_TRY(sp_json_hash(context, file->meta, "cut_from", hash));
-    SP_TRY(sp_json_hash(context, file->meta, "kept_from", hash));
+    SP_PASS(sp_json_hash(context, file->meta, "cut_from", hash));
+    SP_PASS(sp_json_hash(context, file->meta, "kept_from", hash));
     int64_t elements_there = 0;
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         elements_there |= rows_of(file, sp_element_types[t].name);
     if (elements_there == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
 
-    SP_TRY(sp_kind_read(context, file, &sp_kind_mesh, &in));
+    SP_PASS(sp_kind_read(context, file, &sp_kind_mesh, &in));
     in.mesh.surface.width = (int)weight_count(&in);
-    SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
+    SP_PASS(sp_json_number(context, file->meta, "quadrature", &quadrature));
     if (quadrature != 2 && quadrature != 3)
         return sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
     in.mesh.quadrature = (int)quadrature;
-    SP_TRY(up_from_json(context, file->meta, &in.mesh.up));
+    SP_PASS(up_from_json(context, file->meta, &in.mesh.up));
     const json_t *folded = json_object_get(file->meta, "folded_corners");
     if (folded && !json_is_boolean(folded))
         return sp_fail(context, SP_INPUT, "meta: \"folded_corners\" must be true or false");
     in.mesh.folded = json_is_true(folded);
-    SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
-                                  &in.mesh.material_count, &in.mesh.materials));
+    SP_PASS(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
+                                   &in.mesh.material_count, &in.mesh.materials));
 
     /* Without the member every fixed vertex is fixed along all three axes (bits 0 to 2). */
     if (!in.mesh.fixed_axes) {
         in.mesh.fixed_axes = sp_pool_raw(&file->members.pool, in.mesh.fixed_count, 1);
-        if (!in.mesh.fixed_axes)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, in.mesh.fixed_axes));
         memset(in.mesh.fixed_axes, 7, (size_t)in.mesh.fixed_count);
     }
 
-    SP_TRY(sets_from_json(context, file->meta, &file->members.pool, &in));
-    SP_TRY(sp_mesh_check(context, &in.mesh, SURFACE_TOLERANCE));
+    SP_PASS(sets_from_json(context, file->meta, &file->members.pool, &in));
+    SP_PASS(sp_mesh_check(context, &in.mesh, SURFACE_TOLERANCE));
 
     *mesh = in.mesh;
     mesh->pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH],
@@ -509,14 +493,13 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
 {
     int64_t old = 0;
     sp_array *array;
-    int status;
     *count = 0;
     *origin = NULL;
 
-    SP_TRY(sp_json_hash(context, file->meta, "cut_from", cut_from));
+    SP_PASS(sp_json_hash(context, file->meta, "cut_from", cut_from));
     if (!*cut_from)
         return SP_OK;
-    SP_TRY(sp_kind_take(context, &file->members, &sp_kind_mesh, "origin", &array));
+    SP_PASS(sp_kind_take(context, &file->members, &sp_kind_mesh, "origin", &array));
 
     /* Original vertices, which name themselves, come first; the copies follow in the order of their originals. */
     const int64_t *from = array->data;
@@ -535,10 +518,8 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
     }
 
     *origin = sp_pool_copy(pool, from, *count, sizeof *from);
-    if (!*origin)
-        return sp_fail_memory(context);
-done:
-    return status;
+    SP_PASS(sp_allocated(context, *origin));
+    return SP_OK;
 }
 
 /* ---- writing ---- */
@@ -575,7 +556,7 @@ static int sets_to_json(sp_context *context, json_t *meta, sp_pool *pool, mesh_f
     if (mesh->set_count > 0)
         failed |= json_object_set(meta, "sets", list) != 0;
     json_decref(list);
-    return failed || pool->failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !failed && !pool->failed);
 }
 
 static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, const mesh_file *file)

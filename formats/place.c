@@ -98,8 +98,7 @@ int sp_places_find(sp_context *context, sp_places *places, const sp_text *text, 
               place.point[0], place.point[1], place.point[2], what, (long long)place.vertex, away);
 
     found_place *to = sp_list_add(&places->found, 1, sizeof *to);
-    if (!to)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, to));
     *to = place;
     *vertex = place.vertex;
     return SP_OK;

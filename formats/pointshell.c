@@ -116,18 +116,16 @@ static int check_values(sp_context *context, const sp_pointshell *pointshell)
 int sp_pointshell_read(sp_context *context, sp_file *file, sp_pointshell *pointshell)
 {
     pointshell_file in = {0};
-    int status;
     *pointshell = (sp_pointshell){0};
-    SP_TRY(sp_json_integer(context, file->meta, "points", 1, SP_POINTSHELL_POINTS_MAX, &in.pointshell.count));
+    SP_PASS(sp_json_integer(context, file->meta, "points", 1, SP_POINTSHELL_POINTS_MAX, &in.pointshell.count));
     if (json_object_get(file->meta, "r"))
-        SP_TRY(sp_json_integer(context, file->meta, "r", 1, INT32_MAX, &in.pointshell.modes));
-    SP_TRY(sp_kind_read(context, file, &sp_kind_pointshell, &in));
-    SP_TRY(check_values(context, &in.pointshell));
+        SP_PASS(sp_json_integer(context, file->meta, "r", 1, INT32_MAX, &in.pointshell.modes));
+    SP_PASS(sp_kind_read(context, file, &sp_kind_pointshell, &in));
+    SP_PASS(check_values(context, &in.pointshell));
     *pointshell = in.pointshell;
     pointshell->pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_pointshell *pointshell)

@@ -159,13 +159,12 @@ const sp_kind sp_kind_polynomial_sums = {
 static int part_from_json(sp_context *context, const json_t *json, sp_polynomial_part *part)
 {
     const char *group, *constant;
-    int status;
 
     if (!json_is_object(json))
         return sp_fail(context, SP_INPUT, "meta: an entry of \"parts\" is not a JSON object");
-    SP_TRY(sp_json_text(context, json, "group", &group));
-    SP_TRY(sp_json_text(context, json, "constant", &constant));
-    SP_TRY(sp_json_number(context, json, "value", &part->value));
+    SP_PASS(sp_json_text(context, json, "group", &group));
+    SP_PASS(sp_json_text(context, json, "constant", &constant));
+    SP_PASS(sp_json_number(context, json, "value", &part->value));
 
     if (!*group || strlen(group) >= SP_NAME_LENGTH)
         return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", group,
@@ -178,44 +177,39 @@ static int part_from_json(sp_context *context, const json_t *json, sp_polynomial
             return SP_OK;
         }
     return sp_fail(context, SP_INPUT, "meta: constant \"%.40s\" is none of all, lambda, mu", constant);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polynomials)
 {
     const json_t *list = json_object_get(file->meta, "parts");
     int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0;
-    int status = SP_OK;
 
     if (count < 1 || count > MOST_PARTS)
         return sp_fail(context, SP_INPUT, "meta: \"parts\" is missing, empty or too long");
 
     polynomials->part_count = count;
     polynomials->parts = sp_pool_new(&file->members.pool, count, sizeof *polynomials->parts);
-    if (!polynomials->parts)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, polynomials->parts));
 
     for (int64_t i = 0; i < count; i++) {
         sp_polynomial_part *part = &polynomials->parts[i];
-        SP_TRY(part_from_json(context, json_array_get(list, (size_t)i), part));
+        SP_PASS(part_from_json(context, json_array_get(list, (size_t)i), part));
         for (int64_t j = 0; j < i; j++)
             if (part->constant == polynomials->parts[j].constant && !strcmp(part->group, polynomials->parts[j].group))
                 return sp_fail(context, SP_INPUT, "meta: the part of group %s, constant %s occurs twice", part->group,
                                constant_name[part->constant]);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int group_from_json(sp_context *context, const json_t *json, sp_polynomial_group *group)
 {
     const char *name;
-    int status;
     if (!json_is_object(json))
         return sp_fail(context, SP_INPUT, "meta: an entry of \"groups\" is not a JSON object");
-    SP_TRY(sp_json_text(context, json, "group", &name));
-    SP_TRY(sp_json_number(context, json, "density", &group->density));
+    SP_PASS(sp_json_text(context, json, "group", &name));
+    SP_PASS(sp_json_number(context, json, "density", &group->density));
     if (!*name || strlen(name) >= SP_NAME_LENGTH)
         return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", name,
                        SP_NAME_LENGTH - 1);
@@ -223,8 +217,7 @@ static int group_from_json(sp_context *context, const json_t *json, sp_polynomia
         return sp_fail(context, SP_INPUT, "meta: the density of group %s is %g, expected kg/m3 above 0", name,
                        group->density);
     strcpy(group->name, name);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Reads the separate masses of regions, if the file has them. */
@@ -232,7 +225,6 @@ static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polyn
 {
     const json_t *list = json_object_get(file->meta, "groups");
     int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0;
-    int status = SP_OK;
 
     if (!list)
         return SP_OK;
@@ -240,19 +232,17 @@ static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polyn
     if (count < 1 || count > MOST_GROUPS)
         return sp_fail(context, SP_INPUT, "meta: \"groups\" is no array, empty or too long");
     polynomials->groups = sp_pool_new(&file->members.pool, count, sizeof *polynomials->groups);
-    if (!polynomials->groups)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, polynomials->groups));
 
     for (int64_t g = 0; g < count; g++) {
         sp_polynomial_group *group = &polynomials->groups[g];
-        SP_TRY(group_from_json(context, json_array_get(list, (size_t)g), group));
+        SP_PASS(group_from_json(context, json_array_get(list, (size_t)g), group));
         for (int64_t k = 0; k < g; k++)
             if (!strcmp(group->name, polynomials->groups[k].name))
                 return sp_fail(context, SP_INPUT, "meta: group %s occurs twice in \"groups\"", group->name);
     }
     polynomials->group_count = count;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* What a file of polynomials and one of their shard have in common. */
@@ -260,16 +250,15 @@ static int read_file(sp_context *context, sp_file *file, const sp_kind *kind, po
                      char *basis)
 {
     sp_polynomials *p = &in->p;
-    int status;
     if (strcmp(sp_file_kind(file), kind->name))
         return sp_fail(context, SP_INPUT, "it is %s%.40s, expected %s",
                        file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file), kind->name);
 
-    SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
-    SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
-    SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &p->r));
-    SP_TRY(sp_json_number(context, file->meta, "density", &p->density));
-    SP_TRY(sp_json_mass(context, file->meta, false, &p->lumped));
+    SP_PASS(sp_json_hash(context, file->meta, "mesh", mesh));
+    SP_PASS(sp_json_hash(context, file->meta, "basis", basis));
+    SP_PASS(sp_json_integer(context, file->meta, "r", 1, MOST, &p->r));
+    SP_PASS(sp_json_number(context, file->meta, "density", &p->density));
+    SP_PASS(sp_json_mass(context, file->meta, false, &p->lumped));
     if (!(p->density > 0))
         return sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", p->density);
 
@@ -278,9 +267,9 @@ static int read_file(sp_context *context, sp_file *file, const sp_kind *kind, po
         return sp_fail(context, SP_INPUT, "meta: \"symmetrized\" is neither true nor false");
     p->symmetrized = json_is_true(symmetrized);
 
-    SP_TRY(read_parts(context, file, p));
-    SP_TRY(read_groups(context, file, p));
-    SP_TRY(sp_kind_read(context, file, kind, in));
+    SP_PASS(read_parts(context, file, p));
+    SP_PASS(read_groups(context, file, p));
+    SP_PASS(sp_kind_read(context, file, kind, in));
 
     /* One member holds the matrices of all groups: mass [groups, r, r] and gravity [groups, 3, r]. */
     for (int64_t g = 0; g < p->group_count; g++) {
@@ -290,8 +279,7 @@ static int read_file(sp_context *context, sp_file *file, const sp_kind *kind, po
 
     p->pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *polynomials, char *mesh, char *basis)
@@ -306,21 +294,19 @@ int sp_polynomial_sums_read(sp_context *context, sp_file *file, sp_polynomials *
 {
     polynomials_file in = {0};
     int64_t first, end;
-    int status;
     *shard = (sp_polynomials){0};
-    SP_TRY(sp_json_integer(context, file->meta, "first", 0, SP_POLYNOMIAL_SUMS - 1, &first));
-    SP_TRY(sp_json_integer(context, file->meta, "end", first + 1, SP_POLYNOMIAL_SUMS, &end));
-    SP_TRY(sp_json_integer(context, file->meta, "total", SP_POLYNOMIAL_SUMS, SP_POLYNOMIAL_SUMS, &in.sums));
+    SP_PASS(sp_json_integer(context, file->meta, "first", 0, SP_POLYNOMIAL_SUMS - 1, &first));
+    SP_PASS(sp_json_integer(context, file->meta, "end", first + 1, SP_POLYNOMIAL_SUMS, &end));
+    SP_PASS(sp_json_integer(context, file->meta, "total", SP_POLYNOMIAL_SUMS, SP_POLYNOMIAL_SUMS, &in.sums));
     in.sums = end - first;
     if (json_is_true(json_object_get(file->meta, "with_mass")) != (first == 0) ||
         (first > 0 && json_object_get(file->meta, "groups")))
         return sp_fail(context, SP_INPUT, "meta: the shard with the first sum has the mass, and no other");
-    SP_TRY(read_file(context, file, &sp_kind_polynomial_sums, &in, mesh, basis));
+    SP_PASS(read_file(context, file, &sp_kind_polynomial_sums, &in, mesh, basis));
     *shard = in.p;
     shard->first_sum = (int)first;
     shard->end_sum = (int)end;
-done:
-    return status;
+    return SP_OK;
 }
 
 static json_t *parts_to_json(const sp_polynomials *polynomials)

@@ -54,8 +54,7 @@ int sp_prescribed_motion_parse(sp_context *context, const char *bytes, int64_t c
         return status;
 
     *moves = sp_pool_raw(pool, *move_count, sizeof **moves);
-    if (!*moves)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *moves));
     for (int64_t i = 0; i < *move_count; i++)
         (*moves)[i] = (sp_prescribed_vertex){series[i].key, series[i].count, series[i].time, series[i].value};
     return SP_OK;

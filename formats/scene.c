@@ -34,27 +34,24 @@ static const char *const distances[] = {"field", "voxmap", "plane", "sphere", "b
 
 static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
 {
-    int status = SP_OK;
     const int64_t count = (int64_t)json_array_size(list);
     const size_t json_path = sp_keys_down(&r->at, ".domains");
 
     model->domain_count = count;
     model->domain_fields = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_fields);
     model->domain_proxies = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_proxies);
-    if (r->scene->pool.failed)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, !r->scene->pool.failed));
 
     for (int64_t i = 0; i < count; i++) {
         sp_scene_domain_read domain;
         const size_t list_path = sp_keys_down(&r->at, "[%lld]", (long long)i);
-        SP_TRY(sp_keys_read(&r->at, json_array_get(list, (size_t)i), &sp_scene_domain_keys, &domain));
+        SP_PASS(sp_keys_read(&r->at, json_array_get(list, (size_t)i), &sp_scene_domain_keys, &domain));
         model->domain_fields[i] = domain.field;
         model->domain_proxies[i] = domain.proxies;
         sp_keys_up(&r->at, list_path);
     }
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Returns true if the tensor is positive definite, by its leading minors. It is divided by the largest entry, so that
@@ -72,29 +69,25 @@ static bool is_inertia(const double J[6])
 
 static int check_soft(reading *r, const json_t *object, const sp_scene_model *model)
 {
-    int status;
     const char *why = model->kind == SP_SCENE_LINEAR ? "linear models need mesh, basis and polynomials"
                                                      : "reduced models need mesh, basis and polynomials or cubature";
-    SP_TRY(sp_keys_need(&r->at, object, "mesh", why));
-    SP_TRY(sp_keys_need(&r->at, object, "basis", why));
+    SP_PASS(sp_keys_need(&r->at, object, "mesh", why));
+    SP_PASS(sp_keys_need(&r->at, object, "basis", why));
     if (model->kind == SP_SCENE_LINEAR)
-        SP_TRY(sp_keys_need(&r->at, object, "polynomials", why));
+        SP_PASS(sp_keys_need(&r->at, object, "polynomials", why));
     else
-        SP_TRY(sp_keys_among(&r->at, object, forces, true, true));
+        SP_PASS(sp_keys_among(&r->at, object, forces, true, true));
     if (model->field)
-        SP_TRY(sp_keys_need(&r->at, object, "proxies", "the field of a model that deforms needs them"));
-done:
-    return status;
+        SP_PASS(sp_keys_need(&r->at, object, "proxies", "the field of a model that deforms needs them"));
+    return SP_OK;
 }
 
 static int check_rigid(reading *r, const json_t *object, sp_scene_model *model)
 {
-    int status;
-
-    SP_TRY(sp_keys_among(&r->at, object, anything, false, true));
-    SP_TRY(sp_keys_among(&r->at, object, distances, true, false));
-    SP_TRY(sp_keys_among(&r->at, object, looks, true, false));
-    SP_TRY(sp_keys_among(&r->at, object, densities, true, false));
+    SP_PASS(sp_keys_among(&r->at, object, anything, false, true));
+    SP_PASS(sp_keys_among(&r->at, object, distances, true, false));
+    SP_PASS(sp_keys_among(&r->at, object, looks, true, false));
+    SP_PASS(sp_keys_among(&r->at, object, densities, true, false));
 
     if (model->mass > 0 && !is_inertia(model->inertia)) {
         sp_keys_down(&r->at, ".inertia");
@@ -113,55 +106,48 @@ static int check_rigid(reading *r, const json_t *object, sp_scene_model *model)
         sp_keys_down(&r->at, ".plane.normal");
         return sp_keys_fail(&r->at, "it is zero");
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_models(reading *r, json_t *object)
 {
-    int status = SP_OK;
     const char *name;
     json_t *value;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".models");
 
     scene->models = sp_pool_new(&scene->pool, (int64_t)json_object_size(object), sizeof *scene->models);
-    if (!scene->models)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, scene->models));
 
     json_object_foreach(object, name, value)
     {
         sp_scene_model *model = &scene->models[scene->model_count];
-        SP_TRY(sp_keys_check_name(&r->at, name));
+        SP_PASS(sp_keys_check_name(&r->at, name));
         strcpy(model->name, name);
 
         const size_t model_path = sp_keys_down(&r->at, ".%s", name);
-        SP_TRY(sp_keys_read(&r->at, value, &sp_scene_model_keys, model));
-        SP_TRY(model->kind == SP_SCENE_RIGID ? check_rigid(r, value, model) : check_soft(r, value, model));
+        SP_PASS(sp_keys_read(&r->at, value, &sp_scene_model_keys, model));
+        SP_PASS(model->kind == SP_SCENE_RIGID ? check_rigid(r, value, model) : check_soft(r, value, model));
         if (json_object_get(value, "domains"))
-            SP_TRY(read_domains(r, json_object_get(value, "domains"), model));
+            SP_PASS(read_domains(r, json_object_get(value, "domains"), model));
 
-        if (json_object_set_new(r->models, name, json_integer(scene->model_count++))) {
-            status = sp_fail_memory(r->at.context);
-            goto done;
-        }
+        if (json_object_set_new(r->models, name, json_integer(scene->model_count++)))
+            return sp_fail_memory(r->at.context);
         sp_keys_up(&r->at, model_path);
     }
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- bodies ---- */
 
 static int check_motion(reading *r, const json_t *object, const sp_scene_body *body)
 {
-    int status = SP_OK;
     const sp_scene *scene = r->scene;
     const sp_scene_model *model = &scene->models[body->model];
 
     if (body->motion == SP_SCENE_PATH)
-        SP_TRY(sp_keys_need(&r->at, object, "path", "the motion is path"));
+        SP_PASS(sp_keys_need(&r->at, object, "path", "the motion is path"));
 
     if (body->inertial && model->kind == SP_SCENE_RIGID) {
         sp_keys_down(&r->at, ".inertial");
@@ -190,8 +176,7 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
                             "%s needs a mass, and model %s has neither mesh, nor surface and density, nor mass, "
                             "mass_centre and inertia",
                             body->motion == SP_SCENE_FREE ? "free" : "coupled (dynamic)", model->name);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int check_loads(reading *r, const sp_scene_body *body)
@@ -217,12 +202,10 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
                             (long long)(r->bodies_read.count + count), MOST_BODIES);
 
     entry *added = sp_list_add(&r->entries, 1, sizeof *added);
-    if (!added)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, added));
     *added = (entry){r->bodies_read.count, count, copied};
     sp_scene_body *bodies = sp_list_add(&r->bodies_read, count, sizeof *bodies);
-    if (!bodies)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, bodies));
 
     for (int64_t i = 0; i < count; i++) {
         bodies[i] = read->body;
@@ -249,64 +232,53 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
 
 static int read_body(reading *r, json_t *object)
 {
-    int status;
     sp_scene_body_read read = {0};
 
-    SP_TRY(sp_keys_read(&r->at, object, &sp_scene_body_keys, &read));
+    SP_PASS(sp_keys_read(&r->at, object, &sp_scene_body_keys, &read));
     const char *name = sp_keys_word(object, "name");
     size_t json_path = sp_keys_down(&r->at, ".name");
-    SP_TRY(sp_keys_check_name(&r->at, name));
+    SP_PASS(sp_keys_check_name(&r->at, name));
 
-    if (json_object_get(r->bodies, name)) {
-        status = sp_keys_fail(&r->at, "\"%s\" occurs twice", name);
-        goto done;
-    }
+    if (json_object_get(r->bodies, name))
+        return sp_keys_fail(&r->at, "\"%s\" occurs twice", name);
     sp_keys_up(&r->at, json_path);
 
     json_path = sp_keys_down(&r->at, ".model");
-    SP_TRY(sp_keys_look_up(&r->at, r->models, sp_keys_word(object, "model"), "model", &read.body.model));
+    SP_PASS(sp_keys_look_up(&r->at, r->models, sp_keys_word(object, "model"), "model", &read.body.model));
     sp_keys_up(&r->at, json_path);
 
     /* On a path the poses come from its file. */
     if (read.body.motion != SP_SCENE_PATH && !sp_unit_vector(4, read.body.pose.q)) {
         sp_keys_down(&r->at, ".orientation");
-        status = sp_keys_fail(&r->at, "it is zero");
-        goto done;
+        return sp_keys_fail(&r->at, "it is zero");
     }
 
-    SP_TRY(check_motion(r, object, &read.body));
+    SP_PASS(check_motion(r, object, &read.body));
     sp_keys_up(&r->at, json_path);
     if (read.body.loads)
-        SP_TRY(check_loads(r, &read.body));
+        SP_PASS(check_loads(r, &read.body));
 
-    if (json_object_set_new(r->bodies, name, json_integer(r->entries.count))) {
-        status = sp_fail_memory(r->at.context);
-        goto done;
-    }
-    status = add_copies(r, &read, name);
-done:
-    return status;
+    if (json_object_set_new(r->bodies, name, json_integer(r->entries.count)))
+        return sp_fail_memory(r->at.context);
+    return add_copies(r, &read, name);
 }
 
 static int read_bodies(reading *r, const json_t *list)
 {
-    int status = SP_OK;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".bodies");
 
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
-        SP_TRY(read_body(r, json_array_get(list, i)));
+        SP_PASS(read_body(r, json_array_get(list, i)));
         sp_keys_up(&r->at, list_path);
     }
     sp_keys_up(&r->at, json_path);
 
     scene->body_count = r->bodies_read.count;
     scene->bodies = sp_pool_copy(&scene->pool, r->bodies_read.data, r->bodies_read.count, sizeof *scene->bodies);
-    if (!scene->bodies)
-        return sp_fail_memory(r->at.context);
-done:
-    return status;
+    SP_PASS(sp_allocated(r->at.context, scene->bodies));
+    return SP_OK;
 }
 
 /* Finds one body by its name, a copy by name[number], or all copies by the name without a number. */
@@ -370,8 +342,7 @@ static int list_neighbours(reading *r)
     if (scene->joint_count == 0)
         return SP_OK;
     scene->neighbours = sp_pool_raw(&scene->pool, 2 * scene->joint_count, sizeof *scene->neighbours);
-    if (scene->pool.failed)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, !scene->pool.failed));
 
     for (int64_t k = 0; k < scene->joint_count; k++) {
         const int64_t a = scene->joints[k].parent, b = scene->joints[k].child;
@@ -399,7 +370,6 @@ static bool are_neighbours(const sp_scene *scene, int64_t a, int64_t b)
 
 static int read_pair(reading *r, const json_t *value, int64_t number)
 {
-    int status;
     entry side[2];
     const sp_scene *scene = r->scene;
 
@@ -410,11 +380,9 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     for (int k = 0; k < 2; k++) {
         const json_t *name = json_array_get(value, (size_t)k);
         const size_t json_path = sp_keys_down(&r->at, "[%d]", k);
-        if (!json_is_string(name)) {
-            status = sp_keys_fail(&r->at, "%s, expected a name", sp_keys_what(name));
-            goto done;
-        }
-        SP_TRY(find_bodies(r, json_string_value(name), &side[k]));
+        if (!json_is_string(name))
+            return sp_keys_fail(&r->at, "%s, expected a name", sp_keys_what(name));
+        SP_PASS(find_bodies(r, json_string_value(name), &side[k]));
         sp_keys_up(&r->at, json_path);
     }
 
@@ -440,8 +408,7 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
                             (long long)(r->pairs.count + count), MOST_PAIRS);
 
     pair *pairs = sp_list_add(&r->pairs, count, sizeof *pairs);
-    if (!pairs)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, pairs));
 
     /* A copy forms no pair with itself, nor with a body that a joint connects to it: such a pair is listed by the names
      * of both bodies alone. Pairs of spheres are the same in both orders: the lower number comes first, and
@@ -455,8 +422,7 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
             else
                 *pairs++ = (pair){distance || a < b ? (sp_scene_pair){a, b} : (sp_scene_pair){b, a}, number};
         }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int check_repeated(reading *r)
@@ -476,29 +442,26 @@ static int check_repeated(reading *r)
 
 static int read_pairs(reading *r, const json_t *list)
 {
-    int status = SP_OK;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".pairs");
 
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
-        SP_TRY(read_pair(r, json_array_get(list, i), (int64_t)i));
+        SP_PASS(read_pair(r, json_array_get(list, i), (int64_t)i));
         sp_keys_up(&r->at, list_path);
     }
 
     scene->pairs_given = true;
     scene->pair_count = r->pairs.count;
     scene->pairs = sp_pool_raw(&scene->pool, r->pairs.count, sizeof *scene->pairs);
-    if (!scene->pairs)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, scene->pairs));
     for (int64_t i = 0; i < r->pairs.count; i++)
         scene->pairs[i] = ((const pair *)r->pairs.data)[i].bodies;
 
     if (r->pairs.count > 1)
-        SP_TRY(check_repeated(r));
+        SP_PASS(check_repeated(r));
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- joints ---- */
@@ -507,10 +470,9 @@ done:
 static int find_joined(reading *r, const char *name, const char *key, int64_t *number)
 {
     entry found;
-    int status;
     const size_t json_path = sp_keys_down(&r->at, ".%s", key);
 
-    SP_TRY(find_bodies(r, name, &found));
+    SP_PASS(find_bodies(r, name, &found));
     const sp_scene_body *body = &r->scene->bodies[found.first];
     const sp_scene_model *model = &r->scene->models[body->model];
 
@@ -527,43 +489,37 @@ static int find_joined(reading *r, const char *name, const char *key, int64_t *n
 
     *number = found.first;
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_joint(reading *r, json_t *object, sp_scene_joint *joint)
 {
     sp_scene_joint_read read = {.joint.parent = -1};
-    int status;
-    SP_TRY(sp_keys_read(&r->at, object, &sp_scene_joint_keys, &read));
-    SP_TRY(find_joined(r, read.child, "child", &read.joint.child));
+    SP_PASS(sp_keys_read(&r->at, object, &sp_scene_joint_keys, &read));
+    SP_PASS(find_joined(r, read.child, "child", &read.joint.child));
     if (*read.parent)
-        SP_TRY(find_joined(r, read.parent, "parent", &read.joint.parent));
+        SP_PASS(find_joined(r, read.parent, "parent", &read.joint.parent));
     if (read.joint.parent == read.joint.child)
         return sp_keys_fail(&r->at, "both ends are %s, expected two bodies", read.child);
     *joint = read.joint;
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_joints(reading *r, const json_t *list)
 {
-    int status = SP_OK;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".joints");
     scene->joint_count = (int64_t)json_array_size(list);
     scene->joints = sp_pool_new(&scene->pool, scene->joint_count, sizeof *scene->joints);
-    if (scene->pool.failed)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, !scene->pool.failed));
 
     for (int64_t i = 0; i < scene->joint_count; i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%lld]", (long long)i);
-        SP_TRY(read_joint(r, json_array_get(list, (size_t)i), &scene->joints[i]));
+        SP_PASS(read_joint(r, json_array_get(list, (size_t)i), &scene->joints[i]));
         sp_keys_up(&r->at, list_path);
     }
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- the scene ---- */
@@ -586,17 +542,15 @@ static int check_traversal(reading *r, const json_t *object)
 /* The times in which the clutch is held: each ends after its start, and before the next one. */
 static int read_clutch(reading *r, const json_t *list)
 {
-    int status = SP_OK;
     const sp_key span = {.type = SP_KEY_NUMBER, .count = 2, .unit = "s", .low = 0, .high = INFINITY};
     const size_t count = json_array_size(list), json_path = sp_keys_down(&r->at, ".coupling.clutch");
     double *time = sp_pool_raw(&r->scene->pool, (int64_t)count, 2 * sizeof *time);
-    if (!time)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, time));
 
     for (size_t i = 0; i < count; i++) {
         double *now = time + 2 * i;
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
-        SP_TRY(sp_keys_numbers(&r->at, json_array_get(list, i), &span, now));
+        SP_PASS(sp_keys_numbers(&r->at, json_array_get(list, i), &span, now));
         if (!(now[1] > now[0]))
             return sp_keys_fail(&r->at, "from %.10g to %.10g s, expected the start first", now[0], now[1]);
         if (i > 0 && !(now[0] > now[-1]))
@@ -608,17 +562,15 @@ static int read_clutch(reading *r, const json_t *list)
     r->scene->coupling.clutch = time;
     r->scene->coupling.clutch_count = (int64_t)count;
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int check_coupling(reading *r, const json_t *object)
 {
-    int status;
     entry found;
 
     sp_keys_down(&r->at, ".coupling.body");
-    SP_TRY(find_bodies(r, sp_keys_word(object, "body"), &found));
+    SP_PASS(find_bodies(r, sp_keys_word(object, "body"), &found));
     if (r->scene->bodies[found.first].motion != SP_SCENE_COUPLED)
         return sp_keys_fail(&r->at, "\"%s\" is not a body whose motion is coupled", sp_keys_word(object, "body"));
     r->scene->coupling.body = found.first;
@@ -630,29 +582,25 @@ static int check_coupling(reading *r, const json_t *object)
     sp_keys_up(&r->at, 0);
 
     if (json_object_get(object, "clutch"))
-        SP_TRY(read_clutch(r, json_object_get(object, "clutch")));
-done:
-    return status;
+        SP_PASS(read_clutch(r, json_object_get(object, "clutch")));
+    return SP_OK;
 }
 
 static int read_scene(reading *r, json_t *root)
 {
-    int status;
-
-    SP_TRY(sp_keys_read(&r->at, root, &sp_scene_keys, r->scene));
-    SP_TRY(check_traversal(r, json_object_get(root, "traversal")));
-    SP_TRY(read_models(r, json_object_get(root, "models")));
-    SP_TRY(read_bodies(r, json_object_get(root, "bodies")));
+    SP_PASS(sp_keys_read(&r->at, root, &sp_scene_keys, r->scene));
+    SP_PASS(check_traversal(r, json_object_get(root, "traversal")));
+    SP_PASS(read_models(r, json_object_get(root, "models")));
+    SP_PASS(read_bodies(r, json_object_get(root, "bodies")));
 
     if (json_object_get(root, "joints"))
-        SP_TRY(read_joints(r, json_object_get(root, "joints")));
-    SP_TRY(list_neighbours(r));
+        SP_PASS(read_joints(r, json_object_get(root, "joints")));
+    SP_PASS(list_neighbours(r));
     if (json_object_get(root, "pairs"))
-        SP_TRY(read_pairs(r, json_object_get(root, "pairs")));
+        SP_PASS(read_pairs(r, json_object_get(root, "pairs")));
     if (json_object_get(root, "coupling"))
-        SP_TRY(check_coupling(r, json_object_get(root, "coupling")));
-done:
-    return status;
+        SP_PASS(check_coupling(r, json_object_get(root, "coupling")));
+    return SP_OK;
 }
 
 int sp_scene_parse(sp_context *context, const char *text, int64_t count, const char *folder, sp_scene *scene)

@@ -61,8 +61,7 @@ int sp_scene_log_begin(sp_context *context, sp_writer *writer, json_t *meta, con
         return sp_fail_memory(context);
 
     log = calloc(1, sizeof *log);
-    if (!log)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, log));
 
     log->context = context;
     SP_TRY(sp_series_begin(context, writer, &sp_kind_scene_log, meta, &log->file, &log->series));

@@ -68,11 +68,10 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
     line *now = item;
     path_columns *columns = data;
     double value[FIELDS];
-    int status;
 
-    SP_TRY(count_fields(context, text, columns, count, index));
+    SP_PASS(count_fields(context, text, columns, count, index));
     for (int i = 0; i < FIELDS; i++)
-        SP_TRY(sp_text_field_number(context, text, field_names[i], field[i], &value[i]));
+        SP_PASS(sp_text_field_number(context, text, field_names[i], field[i], &value[i]));
 
     now->time = value[0];
     memcpy(now->pose.x, value + 1, sizeof now->pose.x);
@@ -81,17 +80,16 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
     if (!sp_unit_vector(4, now->pose.q))
         return sp_text_fail(context, text, "qw,qx,qy,qz: all are 0, which is no rotation");
     if (index > 0)
-        SP_TRY(follow(context, text, now - 1, now));
+        SP_PASS(follow(context, text, now - 1, now));
 
     if (columns->clutch) {
         double held;
-        SP_TRY(sp_text_field_number(context, text, "clutch", field[FIELDS], &held));
+        SP_PASS(sp_text_field_number(context, text, "clutch", field[FIELDS], &held));
         if (held != 0 && held != 1)
             return sp_text_fail(context, text, "clutch: %g, expected 0 or 1", held);
         now->clutch = held == 1;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse(sp_context *context, const char *text, int64_t count, bool device, sp_path *path)
@@ -112,10 +110,7 @@ static int parse(sp_context *context, const char *text, int64_t count, bool devi
     path->time = sp_pool_raw(&path->pool, list.count, sizeof *path->time);
     path->pose = sp_pool_raw(&path->pool, list.count, sizeof *path->pose);
     path->clutch = columns.clutch ? sp_pool_raw(&path->pool, list.count, sizeof *path->clutch) : NULL;
-    if (path->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !path->pool.failed));
 
     for (int64_t i = 0; i < list.count; i++) {
         path->time[i] = ((const line *)list.data)[i].time;

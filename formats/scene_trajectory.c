@@ -169,8 +169,7 @@ int sp_scene_trajectory_begin(sp_context *context, sp_writer *writer, json_t *me
     SP_TRY(check_shape(context, shape));
     SP_TRY(set_meta(context, meta, shape));
     motion = calloc(1, sizeof *motion);
-    if (!motion)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, motion));
     motion->file = (sp_scene_trajectory){.body_count = shape->body_count, .r = shape->r};
     SP_TRY(sp_series_begin(context, writer, &sp_kind_scene_trajectory, meta, &motion->file, &motion->series));
     *result = motion;
@@ -244,10 +243,7 @@ static int read_meta(sp_context *context, const json_t *meta, sp_scene_trajector
     }
 
     motion->bodies = sp_pool_new(&motion->pool, motion->body_count, sizeof *motion->bodies);
-    if (!motion->bodies) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, motion->bodies));
 
     for (int64_t b = 0; b < motion->body_count; b++)
         SP_TRY(read_body(context, json_array_get(bodies, (size_t)b), b, names, &motion->bodies[b]));
@@ -295,23 +291,20 @@ static int check_contacts(const sp_series_stream *stream, const sp_scene_traject
 static int check_block(sp_series_stream *stream, void *object)
 {
     const sp_scene_trajectory *motion = object;
-    int status;
-    SP_TRY(sp_series_check_poses(stream, "pose", motion->pose, motion->frame_count * motion->body_count,
-                                 motion->body_count));
+    SP_PASS(sp_series_check_poses(stream, "pose", motion->pose, motion->frame_count * motion->body_count,
+                                  motion->body_count));
     if (motion->coupled)
-        SP_TRY(sp_series_check_poses(stream, "hand", motion->hand, motion->frame_count, 1));
+        SP_PASS(sp_series_check_poses(stream, "hand", motion->hand, motion->frame_count, 1));
     if (motion->with_contacts)
-        SP_TRY(check_contacts(stream, motion));
-done:
-    return status;
+        SP_PASS(check_contacts(stream, motion));
+    return SP_OK;
 }
 
 /* Converts the numbers of contacts of frames to the begin of each frame's contacts. The sums cannot overflow, since all
  * contacts are in memory. */
 static int begin_contacts(sp_context *context, sp_list *list, sp_scene_trajectory *motion)
 {
-    if (!sp_list_add(list, 1, sizeof(int64_t)))
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, sp_list_add(list, 1, sizeof(int64_t))));
     int64_t *begin = motion->contact_begin = list->data, sum = 0;
     for (int64_t f = 0; f <= motion->frame_count; f++) {
         const int64_t count = f < motion->frame_count ? begin[f] : 0;

@@ -80,8 +80,7 @@ int sp_series_begin(sp_context *context, sp_writer *writer, const sp_kind *kind,
     int64_t bytes = 0;
     int status;
 
-    if (!series)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, series));
     *series = (sp_series_writer){.context = context, .writer = writer, .kind = kind, .object = object};
 
     for (int i = 0; (rule = series_of(kind, i)); i++) {
@@ -209,17 +208,14 @@ static int add_member(sp_series_stream *stream, sp_members *members, const sp_me
                       void *object)
 {
     sp_array *read, *larger = sp_pool_raw(&members->pool, members->count + 1, sizeof *larger);
-    int status;
-    if (!larger)
-        return sp_fail_memory(stream->context);
+    SP_PASS(sp_allocated(stream->context, larger));
     if (members->count)
         memcpy(larger, members->arrays, (size_t)members->count * sizeof *larger);
     larger[members->count++] = *array;
     members->arrays = larger;
-    SP_TRY(sp_rule_read(stream->context, members, stream->kind, rule, array->name, object, &read));
+    SP_PASS(sp_rule_read(stream->context, members, stream->kind, rule, array->name, object, &read));
     *pointer_of(rule, object) = read->data;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Handles a member before the first block. */
@@ -230,8 +226,7 @@ static int read_head(sp_series_stream *stream, const sp_member_rule *rule, sp_ar
     /* Values of a type that is not read are not there, and the rule refuses them. */
     if (array->data) {
         array->data = sp_pool_copy(&stream->head.pool, array->data, array->count, (size_t)array->size);
-        if (!array->data)
-            return sp_fail_memory(stream->context);
+        SP_PASS(sp_allocated(stream->context, array->data));
     }
     return add_member(stream, &stream->head, rule, array, object);
 }
@@ -306,7 +301,6 @@ int sp_series_next(sp_series_stream *stream, void *object)
 {
     const sp_member_rule *time = series_of(stream->kind, 0);
     asking by = {stream, object};
-    int status = SP_OK;
 
     if (stream->ended)
         return SP_OK;
@@ -315,7 +309,7 @@ int sp_series_next(sp_series_stream *stream, void *object)
      * between. */
     for (int missing = begin_block(stream, object, -1); missing;) {
         sp_array array;
-        SP_TRY(sp_reader_next(stream->reader, &stream->block.pool, wanted, &by, &array));
+        SP_PASS(sp_reader_next(stream->reader, &stream->block.pool, wanted, &by, &array));
 
         if (!array.name[0])
             return end(stream, object);
@@ -327,27 +321,26 @@ int sp_series_next(sp_series_stream *stream, void *object)
 
         const sp_member_rule *rule = sp_kind_rule(stream->kind, array.name);
         if (!rule) {
-            SP_TRY(sp_json_from_member(stream->context, &array, &stream->result));
+            SP_PASS(sp_json_from_member(stream->context, &array, &stream->result));
         } else if (!sp_rule_numbered(rule)) {
-            SP_TRY(read_head(stream, rule, &array, object));
+            SP_PASS(read_head(stream, rule, &array, object));
         } else {
-            SP_TRY(read_series(stream, rule, &array, object));
+            SP_PASS(read_series(stream, rule, &array, object));
             missing--;
         }
     }
 
     if (stream->blocks == 0)
-        SP_TRY(check_head(stream, object));
+        SP_PASS(check_head(stream, object));
 
     const int64_t frames = *length_of(stream->kind, time, object);
-    SP_TRY(check_times(stream, *pointer_of(time, object), frames));
+    SP_PASS(check_times(stream, *pointer_of(time, object), frames));
     if (stream->check)
-        SP_TRY(stream->check(stream, object));
+        SP_PASS(stream->check(stream, object));
 
     stream->frames += frames;
     stream->blocks++;
-done:
-    return status;
+    return SP_OK;
 }
 
 void sp_series_close(sp_series_stream *stream)
@@ -365,10 +358,9 @@ void sp_series_close(sp_series_stream *stream)
 int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
 {
     const sp_member_rule *rule;
-    int status;
 
     do {
-        SP_TRY(sp_series_next(stream, object));
+        SP_PASS(sp_series_next(stream, object));
 
         for (int i = 0; (rule = series_of(stream->kind, i)); i++) {
             const void *from = *pointer_of(rule, object);
@@ -388,8 +380,7 @@ int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
         if (width)
             *length_of(stream->kind, rule, object) = owned[i].count / width;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_series_check_poses(const sp_series_stream *stream, const char *name, const double *pose, int64_t count,

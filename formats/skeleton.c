@@ -118,9 +118,9 @@ static int find_region(const reading *r, const json_t *value, int64_t *region)
 
 static int attach_region(reading *r, int64_t bone, const json_t *value)
 {
-    int status, nodes;
+    int nodes;
     int64_t region, elements = 0;
-    SP_TRY(find_region(r, value, &region));
+    SP_PASS(find_region(r, value, &region));
 
     for (int64_t e = 0; e < sp_mesh_element_count(r->mesh); e++) {
         if (r->mesh->region[e] != region)
@@ -128,13 +128,12 @@ static int attach_region(reading *r, int64_t bone, const json_t *value)
         elements++;
         const int64_t *node = sp_mesh_nodes(r->mesh, e, &nodes);
         for (int k = 0; k < nodes; k++)
-            SP_TRY(attach_vertex(r, bone, node[k]));
+            SP_PASS(attach_vertex(r, bone, node[k]));
     }
 
     if (elements == 0)
         return sp_keys_fail(&r->at, "no element is of this region");
-done:
-    return status;
+    return SP_OK;
 }
 
 static int attach_listed(reading *r, int64_t bone, const json_t *value)
@@ -148,22 +147,19 @@ static int attach_listed(reading *r, int64_t bone, const json_t *value)
 static int attach_each(reading *r, int64_t bone, const json_t *object, const char *key,
                        int (*one)(reading *, int64_t, const json_t *))
 {
-    int status = SP_OK;
     const json_t *list = json_object_get(object, key);
     const size_t json_path = sp_keys_down(&r->at, ".%s", key);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
-        SP_TRY(one(r, bone, json_array_get(list, i)));
+        SP_PASS(one(r, bone, json_array_get(list, i)));
         sp_keys_up(&r->at, list_path);
     }
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int attach_box(reading *r, int64_t bone, const double box[6])
 {
-    int status = SP_OK;
     bool any = false;
     const size_t json_path = sp_keys_down(&r->at, ".box");
 
@@ -172,25 +168,22 @@ static int attach_box(reading *r, int64_t bone, const double box[6])
         if (!(x[0] >= box[0] && x[1] >= box[1] && x[2] >= box[2] && x[0] <= box[3] && x[1] <= box[4] && x[2] <= box[5]))
             continue;
         any = true;
-        SP_TRY(attach_vertex(r, bone, v));
+        SP_PASS(attach_vertex(r, bone, v));
     }
 
     if (!any)
         return sp_keys_fail(&r->at, "no vertex of the mesh is in it");
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int name_vertices(reading *r, const json_t *object, int64_t number, const double box[6])
 {
-    int status;
-    SP_TRY(attach_each(r, number, object, "regions", attach_region));
-    SP_TRY(attach_each(r, number, object, "vertices", attach_listed));
+    SP_PASS(attach_each(r, number, object, "regions", attach_region));
+    SP_PASS(attach_each(r, number, object, "vertices", attach_listed));
     if (json_object_get(object, "box"))
-        SP_TRY(attach_box(r, number, box));
-done:
-    return status;
+        SP_PASS(attach_box(r, number, box));
+    return SP_OK;
 }
 
 static double segment_distance(const double segment[6], const double x[3])
@@ -213,7 +206,7 @@ static int attach_segments(reading *r)
     int status;
     sp_pool scratch = {0};
     int64_t *found = sp_pool_new(&scratch, bones, sizeof *found);
-    status = found ? SP_OK : sp_fail_memory(r->at.context);
+    status = sp_allocated(r->at.context, found);
 
     const int64_t vertices = found ? r->mesh->vertex_count : 0;
     for (int64_t v = 0; v < vertices; v++) {
@@ -257,8 +250,7 @@ static int list_vertices(reading *r)
 
     for (int64_t b = 0; b < file->bone_count; b++) {
         int64_t *vertex = sp_pool_raw(&file->pool, file->bones[b].vertex_count, sizeof *vertex);
-        if (!vertex)
-            return sp_fail_memory(r->at.context);
+        SP_PASS(sp_allocated(r->at.context, vertex));
         file->bones[b].vertex = vertex;
         file->bones[b].vertex_count = 0;
     }
@@ -275,55 +267,49 @@ static int list_vertices(reading *r)
 
 static int read_name(reading *r, const json_t *object, int64_t number)
 {
-    int status;
     const char *name = sp_keys_word(object, "name");
     const size_t json_path = sp_keys_down(&r->at, ".name");
-    SP_TRY(sp_keys_check_name(&r->at, name));
+    SP_PASS(sp_keys_check_name(&r->at, name));
     if (json_object_get(r->names, name))
         return sp_keys_fail(&r->at, "\"%s\" occurs twice", name);
     r->file->names[number] = sp_pool_copy(&r->file->pool, name, (int64_t)strlen(name) + 1, 1);
-    if (!r->file->names[number])
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, r->file->names[number]));
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* What the joint moves along or about. */
 static int read_direction(reading *r, const json_t *object, sp_bone *bone)
 {
-    int status;
     if (bone->kind == SP_JOINT_PATH)
         return sp_keys_need(&r->at, object, "path", "a joint that follows a path names it");
-    SP_TRY(sp_keys_need(&r->at, object, "axis", "a joint has an axis"));
+    SP_PASS(sp_keys_need(&r->at, object, "axis", "a joint has an axis"));
     const size_t json_path = sp_keys_down(&r->at, ".axis");
     if (!sp_unit_vector(3, bone->axis))
         return sp_keys_fail(&r->at, "it is zero");
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_bone(reading *r, json_t *object, int64_t number)
 {
-    int status;
     bone_read read = {0};
     sp_bone *bone = &r->file->bones[number];
     const char *parent = sp_keys_word(object, "parent");
-    SP_TRY(sp_keys_read(&r->at, object, &bone_table, &read));
+    SP_PASS(sp_keys_read(&r->at, object, &bone_table, &read));
     *bone = read.bone;
 
-    SP_TRY(read_name(r, object, number));
+    SP_PASS(read_name(r, object, number));
     bone->parent = -1;
 
     size_t json_path = sp_keys_down(&r->at, ".parent");
     if (parent)
-        SP_TRY(sp_keys_look_up(&r->at, r->names, parent, "bone before this one", &bone->parent));
+        SP_PASS(sp_keys_look_up(&r->at, r->names, parent, "bone before this one", &bone->parent));
     sp_keys_up(&r->at, json_path);
 
     if (bone->kind == SP_JOINT_REVOLUTE)
-        SP_TRY(sp_keys_need(&r->at, object, "at", "a joint that turns has a place"));
-    SP_TRY(read_direction(r, object, bone));
+        SP_PASS(sp_keys_need(&r->at, object, "at", "a joint that turns has a place"));
+    SP_PASS(read_direction(r, object, bone));
 
     r->file->bone_paths[number] = read.path;
     memcpy(r->segment + 7 * number, read.segment, sizeof read.segment);
@@ -334,11 +320,10 @@ static int read_bone(reading *r, json_t *object, int64_t number)
         return sp_keys_fail(&r->at, "it is not positive semidefinite");
     sp_keys_up(&r->at, json_path);
 
-    SP_TRY(name_vertices(r, object, number, read.box));
+    SP_PASS(name_vertices(r, object, number, read.box));
     if (json_object_set_new(r->names, r->file->names[number], json_integer(number)))
-        status = sp_fail_memory(r->at.context);
-done:
-    return status;
+        return sp_fail_memory(r->at.context);
+    return SP_OK;
 }
 
 /* ---- springs ---- */
@@ -347,19 +332,18 @@ static int read_spring(reading *r, json_t *object, int64_t number)
 {
     static const char *const ends[] = {"anchor", "path", NULL};
     static const double always = 0;
-    int status;
     spring_read read = {0};
     sp_bone_spring *spring = &r->file->springs[number];
     sp_pool *pool = &r->file->pool;
 
-    SP_TRY(sp_keys_read(&r->at, object, &spring_table, &read));
+    SP_PASS(sp_keys_read(&r->at, object, &spring_table, &read));
     *spring = read.spring;
 
     const size_t json_path = sp_keys_down(&r->at, ".bone");
-    SP_TRY(sp_keys_look_up(&r->at, r->names, sp_keys_word(object, "bone"), "bone", &spring->bone));
+    SP_PASS(sp_keys_look_up(&r->at, r->names, sp_keys_word(object, "bone"), "bone", &spring->bone));
     sp_keys_up(&r->at, json_path);
 
-    SP_TRY(sp_keys_among(&r->at, object, ends, true, true));
+    SP_PASS(sp_keys_among(&r->at, object, ends, true, true));
     r->file->paths[number] = read.path;
     if (read.path)
         return SP_OK;
@@ -369,34 +353,30 @@ static int read_spring(reading *r, json_t *object, int64_t number)
     spring->time = sp_pool_copy(pool, &always, 1, sizeof always);
     spring->anchor = sp_pool_copy(pool, read.anchor, 3, sizeof *read.anchor);
     if (pool->failed)
-        status = sp_fail_memory(r->at.context);
-done:
-    return status;
+        return sp_fail_memory(r->at.context);
+    return SP_OK;
 }
 
 /* ---- the skeleton ---- */
 
 static int read_list(reading *r, const json_t *root, const char *key, int (*one)(reading *, json_t *, int64_t))
 {
-    int status = SP_OK;
     const json_t *list = json_object_get(root, key);
     const size_t json_path = sp_keys_down(&r->at, ".%s", key);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
-        SP_TRY(one(r, json_array_get(list, i), (int64_t)i));
+        SP_PASS(one(r, json_array_get(list, i), (int64_t)i));
         sp_keys_up(&r->at, list_path);
     }
     sp_keys_up(&r->at, json_path);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_skeleton(reading *r, json_t *root)
 {
-    int status;
     sp_skeleton_file *file = r->file;
 
-    SP_TRY(sp_keys_read(&r->at, root, &sp_skeleton_keys, file));
+    SP_PASS(sp_keys_read(&r->at, root, &sp_skeleton_keys, file));
     const int64_t bones = (int64_t)json_array_size(json_object_get(root, "bones")),
                   springs = (int64_t)json_array_size(json_object_get(root, "springs"));
 
@@ -411,20 +391,17 @@ static int read_skeleton(reading *r, json_t *root)
     r->segment = sp_pool_new(&file->pool, 7 * bones, sizeof *r->segment);
     file->springs = sp_pool_new(&file->pool, springs, sizeof *file->springs);
     file->paths = sp_pool_new(&file->pool, springs, sizeof *file->paths);
-    if (file->pool.failed)
-        return sp_fail_memory(r->at.context);
+    SP_PASS(sp_allocated(r->at.context, !file->pool.failed));
 
     file->bone_count = bones;
     file->spring_count = springs;
 
     /* Bones before springs, which name them. Vertices that a bone names come before those that the nearest segment
      * receives. */
-    SP_TRY(read_list(r, root, "bones", read_bone));
-    SP_TRY(attach_segments(r));
-    SP_TRY(list_vertices(r));
-    SP_TRY(read_list(r, root, "springs", read_spring));
-done:
-    return status;
+    SP_PASS(read_list(r, root, "bones", read_bone));
+    SP_PASS(attach_segments(r));
+    SP_PASS(list_vertices(r));
+    return read_list(r, root, "springs", read_spring);
 }
 
 int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count, const char *folder,
@@ -459,8 +436,7 @@ int sp_skeleton_file_set_path(sp_context *context, sp_skeleton_file *file, int64
     double *anchor = sp_pool_raw(&file->pool, 3 * path->count, sizeof *anchor);
     spring->time = sp_pool_copy(&file->pool, path->time, path->count, sizeof *spring->time);
     spring->anchor = anchor;
-    if (file->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !file->pool.failed));
     for (int64_t i = 0; i < path->count; i++)
         memcpy(anchor + 3 * i, path->pose[i].x, sizeof path->pose[i].x);
     spring->count = path->count;

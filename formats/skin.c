@@ -39,8 +39,7 @@ static int read_names(sp_context *context, const json_t *meta, sp_pool *pool, sp
         return sp_fail(context, SP_INPUT, "meta: \"bones\" is not an array of names");
     skin->skin.bone_count = (int64_t)count;
     skin->names = sp_pool_new(pool, (int64_t)count, sizeof *skin->names);
-    if (!skin->names)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, skin->names));
 
     for (size_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(names, i));
@@ -48,7 +47,7 @@ static int read_names(sp_context *context, const json_t *meta, sp_pool *pool, sp
             return sp_fail(context, SP_INPUT, "meta: \"bones\" is not an array of names");
         skin->names[i] = sp_pool_copy(pool, name, (int64_t)strlen(name) + 1, 1);
     }
-    return pool->failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !pool->failed);
 }
 
 /* Sums within 1e-6, since other programs may write them in single precision. */
@@ -83,17 +82,15 @@ static int check_weights(sp_context *context, const sp_skin *skin)
 int sp_skin_read(sp_context *context, sp_file *file, sp_skin_file *skin)
 {
     sp_skin_file in = {.skin = {.vertex_count = -1, .influences = -1}};
-    int status;
     *skin = (sp_skin_file){0};
-    SP_TRY(sp_json_hash(context, file->meta, "mesh", in.mesh));
-    SP_TRY(read_names(context, file->meta, &file->members.pool, &in));
-    SP_TRY(sp_kind_read(context, file, &sp_kind_skin, &in.skin));
-    SP_TRY(check_weights(context, &in.skin));
+    SP_PASS(sp_json_hash(context, file->meta, "mesh", in.mesh));
+    SP_PASS(read_names(context, file->meta, &file->members.pool, &in));
+    SP_PASS(sp_kind_read(context, file, &sp_kind_skin, &in.skin));
+    SP_PASS(check_weights(context, &in.skin));
     *skin = in;
     skin->skin.pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_skin_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_skin *skin, char *const *names)

@@ -50,9 +50,7 @@ int sp_tensor_read(sp_context *context, sp_file *file, int64_t order, bool once,
 
     if (*kind && strcmp(kind, "tensor"))
         return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected tensor", kind);
-    const int status = sp_kind_read(context, file, &sp_kind_tensor, &in);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_kind_read(context, file, &sp_kind_tensor, &in));
     if (order >= 0 && in.shape[0] != order)
         return sp_fail(context, SP_INPUT, "shape: the tensor is of %lld unknowns, expected %lld",
                        (long long)in.shape[0], (long long)order);

@@ -169,8 +169,7 @@ static int list_prescribed(sp_context *context, const sp_trajectory_layout *shap
     file->group = sp_pool_raw(pool, count, sizeof *file->group);
     file->frames = sp_pool_raw(pool, count, sizeof *file->frames);
     file->axes = sp_pool_raw(pool, count, sizeof *file->axes);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     for (int64_t k = 0; k < count; k++) {
         file->vertex[k] = shape->prescribed[k].vertex;
@@ -281,8 +280,7 @@ static int check_head(sp_series_stream *stream, void *object)
     }
 
     t->prescribed = sp_pool_new(&stream->head.pool, t->prescribed_count, sizeof *t->prescribed);
-    if (!t->prescribed)
-        return sp_fail_memory(stream->context);
+    SP_PASS(sp_allocated(stream->context, t->prescribed));
     for (int64_t k = 0; k < t->prescribed_count; k++)
         t->prescribed[k] = (sp_prescribed_record){file->vertex[k], file->axes[k], file->group[k], file->frames[k]};
     return SP_OK;
@@ -327,10 +325,8 @@ static int read_reactions(sp_context *context, const json_t *meta, sp_trajectory
         return sp_fail(context, SP_INPUT, "meta: \"reactions\" is not an array of names");
     for (int64_t g = 0; g < t->reaction_count; g++) {
         const char *name = sp_trajectory_reaction(meta, g);
-        const int status = name ? sp_name_check(context, "meta: \"reactions\"", name)
-                                : sp_fail(context, SP_INPUT, "meta: \"reactions\" is not an array of names");
-        if (status != SP_OK)
-            return status;
+        SP_PASS(name ? sp_name_check(context, "meta: \"reactions\"", name)
+                     : sp_fail(context, SP_INPUT, "meta: \"reactions\" is not an array of names"));
     }
     return SP_OK;
 }
@@ -339,22 +335,21 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
 {
     double ignored[2];
     char hash[SP_HASH_LENGTH];
-    int status;
 
-    SP_TRY(sp_json_integer(context, meta, "r", 0, (int64_t)MOST, &t->r));
-    SP_TRY(sp_json_integer(context, meta, "points", 0, (int64_t)MOST, &t->point_count));
-    SP_TRY(sp_json_integer(context, meta, "vertices", 1, (int64_t)MOST, &t->vertex_count));
-    SP_TRY(sp_json_hash(context, meta, "mesh", hash));
-    SP_TRY(sp_json_hash(context, meta, "basis", hash));
+    SP_PASS(sp_json_integer(context, meta, "r", 0, (int64_t)MOST, &t->r));
+    SP_PASS(sp_json_integer(context, meta, "points", 0, (int64_t)MOST, &t->point_count));
+    SP_PASS(sp_json_integer(context, meta, "vertices", 1, (int64_t)MOST, &t->vertex_count));
+    SP_PASS(sp_json_hash(context, meta, "mesh", hash));
+    SP_PASS(sp_json_hash(context, meta, "basis", hash));
 
     if (json_object_get(meta, "load_end"))
-        SP_TRY(sp_json_number(context, meta, "load_end", ignored));
+        SP_PASS(sp_json_number(context, meta, "load_end", ignored));
     if (json_object_get(meta, "damping"))
-        SP_TRY(sp_json_numbers(context, meta, "damping", 2, ignored));
+        SP_PASS(sp_json_numbers(context, meta, "damping", 2, ignored));
     if (json_object_get(meta, "dynamic"))
-        SP_TRY(check_dynamic(context, json_object_get(meta, "dynamic"), t->vertex_count));
+        SP_PASS(check_dynamic(context, json_object_get(meta, "dynamic"), t->vertex_count));
 
-    SP_TRY(read_reactions(context, meta, t));
+    SP_PASS(read_reactions(context, meta, t));
     t->estimates = json_is_true(json_object_get(meta, "estimates"));
     t->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
     t->residuals = json_is_true(json_object_get(meta, "residuals"));
@@ -362,9 +357,8 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
 
     t->prescribed_count = -1;
     if (t->r == 0 && t->point_count == 0)
-        status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
-done:
-    return status;
+        return sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
+    return SP_OK;
 }
 
 /* Creates the stream of an opened series, which belongs to it, also after a failure. */

@@ -47,14 +47,12 @@ static bool wanted(void *data, const char *name)
 /* Only the data that is shown stays in memory. The summary changes members as it takes them: the table shows a copy. */
 static int read_file(sp_context *context, int descriptor, info_file *info)
 {
-    int status;
-    SP_TRY(sp_file_read_some(context, descriptor, chosen.partial, wanted, &info->file));
+    SP_PASS(sp_file_read_some(context, descriptor, chosen.partial, wanted, &info->file));
     info->member_count = info->file.members.count;
     info->members = sp_pool_copy(&info->pool, info->file.members.arrays, info->member_count, sizeof *info->members);
     if (!info->members)
-        status = sp_fail_memory(context);
-done:
-    return status;
+        return sp_fail_memory(context);
+    return SP_OK;
 }
 
 static const tool_spec spec = {

@@ -170,8 +170,7 @@ static int write_stream(sp_context *context, int descriptor, const sp_fmu *fmu,
                         void (*put)(sp_stream *stream, const sp_fmu *fmu))
 {
     sp_stream *stream = malloc(sizeof *stream);
-    if (!stream)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, stream));
     sp_stream_begin(stream, descriptor);
     put(stream, fmu);
     const int status = sp_stream_end(context, stream);

@@ -389,8 +389,7 @@ static int allocate(document *d)
     d->meshes = sp_pool_new(&d->pool, animation->mesh_count, sizeof *d->meshes);
     d->bodies = sp_pool_new(&d->pool, animation->body_count, sizeof *d->bodies);
 
-    if (d->pool.failed)
-        return sp_fail_memory(d->context);
+    SP_PASS(sp_allocated(d->context, !d->pool.failed));
 
     for (int64_t m = 0; m < animation->mesh_count; m++) {
         most += 4 + 2 * animation->meshes[m].target_count;
@@ -410,7 +409,7 @@ static int allocate(document *d)
     }
 
     d->arrays = sp_pool_new(&d->pool, most, sizeof *d->arrays);
-    return d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
+    return sp_allocated(d->context, !d->pool.failed);
 }
 
 /* Node 0 is the root, then one for each body; a mesh that is placed has one of its own below a pose. */

@@ -418,23 +418,20 @@ static int check_mesh(sp_context *context, const sp_animated_mesh *mesh)
 
 int sp_page_write(sp_context *context, int descriptor, const sp_page *page)
 {
-    int status = SP_OK;
     sp_stream stream;
     const char *data = strstr(page_text, mark);
     if (!data)
         return sp_fail(context, SP_USAGE, "this build of Supple has no web page");
 
     if (page->model)
-        SP_TRY(check_mesh(context, page->model->mesh));
+        SP_PASS(check_mesh(context, page->model->mesh));
     for (int64_t i = 0; i < page->motion_count; i++)
         for (int64_t m = 0; m < page->motions[i].animation->mesh_count; m++)
-            SP_TRY(check_mesh(context, &page->motions[i].animation->meshes[m]));
+            SP_PASS(check_mesh(context, &page->motions[i].animation->meshes[m]));
 
     sp_stream_begin(&stream, descriptor);
     sp_stream_bytes(&stream, page_text, (size_t)(data - page_text));
     write_data(&stream, page);
     sp_stream_bytes(&stream, data + strlen(mark), strlen(data + strlen(mark)));
-    status = sp_stream_end(context, &stream);
-done:
-    return status;
+    return sp_stream_end(context, &stream);
 }

@@ -67,10 +67,7 @@ int sp_png_encode(sp_context *context, const sp_image *image, sp_pool *pool, uin
 
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (!info) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, info));
 
     png_set_write_fn(png, &writer, on_write, on_flush);
     if (!write_picture(png, info, image)) {
@@ -80,10 +77,7 @@ int sp_png_encode(sp_context *context, const sp_image *image, sp_pool *pool, uin
     }
 
     *bytes = sp_pool_copy(pool, writer.list.data, writer.list.count, 1);
-    if (!*bytes) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, *bytes));
     *count = writer.list.count;
 done:
     png_destroy_write_struct(&png, &info);

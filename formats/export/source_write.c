@@ -287,8 +287,7 @@ static int write_text(sp_context *context, int descriptor, const sp_c_source *so
                       const sp_c_source_tables *tables, const char *variables)
 {
     writer *w = malloc(sizeof *w);
-    if (!w)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, w));
 
     w->source = source;
     w->range = false;

@@ -473,8 +473,7 @@ static int prepare(sp_context *context, document *d)
     d->positions = sp_pool_raw(&d->pool, 3 * largest, sizeof *d->positions);
     d->normals = sp_pool_raw(&d->pool, 3 * largest, sizeof *d->normals);
 
-    if (d->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !d->pool.failed));
 
     for (int64_t m = 0; m < animation->mesh_count; m++)
         identifier(animation->meshes[m].name, m, d->mesh_name, d->mesh_name[m]);

@@ -140,9 +140,7 @@ static int write_anisotropic(sp_context *context, sp_stream *stream, const sp_ma
 {
     static const int place[6] = {0, 1, 2, 5, 4, 3};
     double C[36], constant[21], *to = constant;
-    int status = sp_material_stiffness(context, material, C);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_material_stiffness(context, material, C));
     sp_stream_print(stream, "*ELASTIC, TYPE=ANISO\n");
     for (int j = 0; j < 6; j++)
         for (int i = 0; i <= j; i++)

@@ -164,8 +164,7 @@ static int find_volumes(sp_context *context, const sp_mesh *mesh, sp_pool *pool,
     v->region = sp_pool_raw(pool, most, sizeof *v->region);
     v->previous = sp_pool_raw(pool, most, sizeof *v->previous);
     v->set = sp_pool_raw(pool, most, sizeof *v->set);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* First a volume for each region, then one for each part that a set cuts from an earlier volume. */
     for (int64_t m = 0; m < mesh->material_count; m++) {

@@ -117,8 +117,7 @@ static int write_regions(sp_context *context, sp_stream *stream, const sp_mesh *
     /* The elements of region m start at list[first[m]], in increasing order. */
     int64_t *first = sp_pool_new(pool, mesh->material_count + 1, sizeof *first),
             *list = sp_pool_raw(pool, elements, sizeof *list);
-    if (!first || !list)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, first && list));
 
     for (int64_t e = 0; e < elements; e++)
         first[mesh->region[e]]++;
@@ -217,9 +216,7 @@ int sp_interp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 
     if (surface->vertex_count == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no embedded surface");
-    int status = sp_mesh_need_linear(context, mesh, "a .interp file");
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_mesh_need_linear(context, mesh, "a .interp file"));
 
     sp_stream_begin(&stream, descriptor);
     for (int64_t v = 0; v < surface->vertex_count; v++) {

@@ -33,8 +33,7 @@ int64_t sp_volume_run_end(const sp_mesh *mesh, int64_t element)
 int sp_volume_used_regions(sp_context *context, const sp_mesh *mesh, sp_pool *pool, bool **used)
 {
     *used = sp_pool_new(pool, mesh->material_count, sizeof **used);
-    if (!*used)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *used));
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
         (*used)[mesh->region[e]] = true;
     return SP_OK;
@@ -73,8 +72,7 @@ static void make_plain(char (*list)[SP_NAME_LENGTH], int64_t at, const char *nam
 int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char (**names)[SP_NAME_LENGTH])
 {
     char(*list)[SP_NAME_LENGTH] = sp_pool_new(pool, mesh->material_count, sizeof *list);
-    if (!list)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, list));
     for (int64_t m = 0; m < mesh->material_count; m++)
         make_plain(list, m, mesh->materials[m].name);
     *names = list;
@@ -99,8 +97,7 @@ int sp_plain_set_names(sp_context *context, const sp_mesh *mesh, char (*regions)
     const int64_t most = mesh->material_count + mesh->set_count;
     char(*list)[SP_NAME_LENGTH] = sp_pool_new(pool, most, sizeof *list);
     *names = sp_pool_new(pool, mesh->set_count, sizeof **names);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     for (int kind = 0; kind < SP_SET_KINDS; kind++) {
         int64_t taken = kind == SP_SET_ELEMENTS ? mesh->material_count : 0;
@@ -230,7 +227,7 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     int status;
 
     bool *of_set = sp_pool_new(&pool, cells > mesh->vertex_count ? cells : mesh->vertex_count, sizeof *of_set);
-    SP_TRY(of_set ? SP_OK : sp_fail_memory(context));
+    SP_TRY(sp_allocated(context, of_set));
     SP_TRY(sp_plain_names(context, mesh, &pool, &regions));
     SP_TRY(sp_plain_set_names(context, mesh, regions, &pool, &names));
 
@@ -286,9 +283,7 @@ static int need_tetrahedra(sp_context *context, const sp_mesh *mesh)
 int sp_tetgen_write_nodes(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
-    int status = need_tetrahedra(context, mesh);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(need_tetrahedra(context, mesh));
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "%lld 3 0 0\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
@@ -302,9 +297,7 @@ int sp_tetgen_write_nodes(sp_context *context, int descriptor, const sp_mesh *me
 int sp_tetgen_write_elements(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
-    int status = need_tetrahedra(context, mesh);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(need_tetrahedra(context, mesh));
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "%lld 4 1\n", (long long)mesh->block[SP_TET4].count);
     for (int64_t e = 0; e < mesh->block[SP_TET4].count; e++) {

@@ -140,9 +140,7 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
     cell_list shape[LISTS];
     sp_stream stream;
     int64_t offset = 0, cells = cell_count(vtu), end = 0;
-    const int status = check_finite(context, vtu);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(check_finite(context, vtu));
     list_cells(vtu, shape);
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,

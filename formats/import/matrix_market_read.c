@@ -54,7 +54,6 @@ static int parse_array(sp_context *context, sp_text *text, sp_matrix *matrix)
 static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries, sp_matrix *matrix)
 {
     int64_t count = matrix->rows * matrix->columns, row, column;
-    int status = SP_OK;
 
     /* Entries that are not listed are zero. NaN marks a place without an entry, so that one that occurs twice is
      * found. */
@@ -65,9 +64,9 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
         double value;
         if (!next(text))
             return ended(context, text, i, entries);
-        SP_TRY(sp_text_need_integer(context, text, "row", &row));
-        SP_TRY(sp_text_need_integer(context, text, "column", &column));
-        SP_TRY(sp_text_need_number(context, text, "value", &value));
+        SP_PASS(sp_text_need_integer(context, text, "row", &row));
+        SP_PASS(sp_text_need_integer(context, text, "column", &column));
+        SP_PASS(sp_text_need_number(context, text, "value", &value));
 
         if (row < 1 || row > matrix->rows || column < 1 || column > matrix->columns)
             return sp_text_fail(context, text, "entry (%lld, %lld) of a matrix of %lld rows and %lld columns",
@@ -81,8 +80,7 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
 
     for (int64_t i = 0; i < count; i++)
         matrix->value[i] = isnan(matrix->value[i]) ? 0 : matrix->value[i];
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix)
@@ -92,22 +90,21 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
     bool coordinate = false;
     int64_t rows, columns, values, entries;
     char quote[SP_TEXT_QUOTE];
-    int status;
 
-    SP_TRY(parse_banner(context, bytes, count, &coordinate));
+    SP_PASS(parse_banner(context, bytes, count, &coordinate));
     sp_text_open(&text, bytes, count, "%", "", false); /* the banner counts as a comment now */
 
     if (!sp_text_line(&text))
         return sp_text_fail(context, &text, "the line of sizes is missing");
-    SP_TRY(sp_text_need_integer(context, &text, "rows", &rows));
-    SP_TRY(sp_text_need_integer(context, &text, "columns", &columns));
+    SP_PASS(sp_text_need_integer(context, &text, "rows", &rows));
+    SP_PASS(sp_text_need_integer(context, &text, "columns", &columns));
     if (rows < 1 || columns < 1 || __builtin_mul_overflow(rows, columns, &values) || values > INT64_MAX / 16)
         return sp_text_fail(context, &text, "%lld rows and %lld columns make no matrix", (long long)rows,
                             (long long)columns);
 
     entries = values;
     if (coordinate)
-        SP_TRY(sp_text_need_integer(context, &text, "entries", &entries));
+        SP_PASS(sp_text_need_integer(context, &text, "entries", &entries));
     if (sp_text_more(&text))
         return sp_text_fail(context, &text, "expected the end of the line, found %s", sp_text_quote(&text, quote));
     /* An entry has at least two bytes: nothing is allocated for more entries than the file can contain. */
@@ -121,12 +118,10 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
                             (long long)entries, (long long)values);
 
     *matrix = (sp_matrix){rows, columns, sp_pool_raw(pool, values, sizeof(double))};
-    if (!matrix->value)
-        return sp_fail_memory(context);
-    SP_TRY(coordinate ? parse_coordinates(context, &text, entries, matrix) : parse_array(context, &text, matrix));
+    SP_PASS(sp_allocated(context, matrix->value));
+    SP_PASS(coordinate ? parse_coordinates(context, &text, entries, matrix) : parse_array(context, &text, matrix));
 
     if (next(&text))
         return sp_text_fail(context, &text, "expected the end of the file, found %s", sp_text_quote(&text, quote));
-done:
-    return status;
+    return SP_OK;
 }

@@ -46,10 +46,7 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
 
     SP_TRY(find_dictionary(context, bytes, count, &begin, &end));
     char *dictionary = sp_pool_new(&scratch, end - begin + 1, 1);
-    if (!dictionary) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, dictionary));
 
     memcpy(dictionary, bytes + begin, (size_t)(end - begin));
     if ((int64_t)strlen(dictionary) != end - begin || !sp_npy_parse(dictionary, &header)) {
@@ -86,10 +83,7 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
     double *values = sp_pool_raw(header.fortran ? pool : &scratch, header.count, sizeof *values);
     *matrix = (sp_matrix){header.shape[0], header.shape[1],
                           header.fortran ? values : sp_pool_raw(pool, header.count, sizeof *values)};
-    if (!values || !matrix->value) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, values && matrix->value));
 
     SP_TRY(sp_matrix_numbers(context, bytes + end, size, *type == '>', header.count, values));
     if (!header.fortran)

@@ -59,7 +59,6 @@ static int check_vertices(sp_key_reader *reader, const json_t *vertices, const s
 {
     static const sp_key vertex = {"vertices", INTEGER, REQUIRED, FROM(0)};
     int64_t number, last = -1;
-    int status = SP_OK;
 
     if (!json_is_array(vertices))
         return sp_keys_fail(reader, "it is %s, expected an array of vertices", sp_keys_what(vertices));
@@ -70,21 +69,19 @@ static int check_vertices(sp_key_reader *reader, const json_t *vertices, const s
 
     for (size_t i = 0; i < json_array_size(vertices); i++, last = number) {
         const size_t up = sp_keys_down(reader, "[%zu]", i);
-        SP_TRY(sp_keys_integer(reader, json_array_get(vertices, i), &vertex, &number));
+        SP_PASS(sp_keys_integer(reader, json_array_get(vertices, i), &vertex, &number));
         if (number <= last)
             return sp_keys_fail(reader, "%lld follows %lld: vertices are increasing", (long long)number,
                                 (long long)last);
         sp_keys_up(reader, up);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The interfaces: one after the other in the coordinates, which are r. */
 static int check_interfaces(sp_key_reader *reader, json_t *interfaces, int64_t r)
 {
     int64_t next = 0;
-    int status = SP_OK;
     const size_t up = sp_keys_down(reader, ".interfaces");
     if (interfaces && !json_is_array(interfaces))
         return sp_keys_fail(reader, "it is %s, expected an array of interfaces", sp_keys_what(interfaces));
@@ -94,7 +91,7 @@ static int check_interfaces(sp_key_reader *reader, json_t *interfaces, int64_t r
         json_t *object = json_array_get(interfaces, i);
         const json_t *vertices = json_object_get(object, "vertices");
         const size_t entry = sp_keys_down(reader, "[%zu]", i);
-        SP_TRY(sp_keys_read(reader, object, &interface_table, &interface));
+        SP_PASS(sp_keys_read(reader, object, &interface_table, &interface));
 
         if (interface.frame != FRAME_NONE && interface.coordinates != 6)
             return sp_keys_fail(reader, "an interface with a frame has 6 coordinates, not %lld",
@@ -107,13 +104,12 @@ static int check_interfaces(sp_key_reader *reader, json_t *interfaces, int64_t r
 
         const size_t list = sp_keys_down(reader, ".vertices");
         if (vertices)
-            SP_TRY(check_vertices(reader, vertices, &interface));
+            SP_PASS(check_vertices(reader, vertices, &interface));
         sp_keys_up(reader, list);
         sp_keys_up(reader, entry);
     }
     sp_keys_up(reader, up);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Unknown keys and values that are none, in the parts of the description that are not read otherwise, too. */
@@ -163,27 +159,23 @@ static int read_name(sp_context *context, const json_t *files, const char *matri
 static int read_files(sp_context *context, const json_t *matrices, const char *matrix, sp_superelement_file *file)
 {
     const json_t *files = json_object_get(matrices, matrix);
-    int status;
-    SP_TRY(read_name(context, files, matrix, "npy", &file->npy));
-    SP_TRY(read_name(context, files, matrix, "matrix_market", &file->matrix_market));
+    SP_PASS(read_name(context, files, matrix, "npy", &file->npy));
+    SP_PASS(read_name(context, files, matrix, "matrix_market", &file->matrix_market));
     if (!file->npy && !file->matrix_market)
         return sp_fail(context, SP_INPUT, "matrices: \"%s\" names no file under \"npy\" or \"matrix_market\"", matrix);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int check_format(sp_context *context, const json_t *root)
 {
     const char *format, *version;
-    int status;
-    SP_TRY(sp_json_text(context, root, "format", &format));
-    SP_TRY(sp_json_text(context, root, "format_version", &version));
+    SP_PASS(sp_json_text(context, root, "format", &format));
+    SP_PASS(sp_json_text(context, root, "format_version", &version));
     if (strcmp(format, "supple superelement") != 0 || strncmp(version, "1.", 2) != 0)
         return sp_fail(context, SP_INPUT,
                        "its format is \"%.40s\" of version %.10s, expected \"supple superelement\" of 1.x", format,
                        version);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_superelement_describe(sp_context *context, const char *text, int64_t count, sp_superelement_description *d)
@@ -232,14 +224,12 @@ int sp_superelement_matrix(sp_context *context, const char *bytes, int64_t count
                            int64_t columns, sp_pool *pool, double **matrix)
 {
     sp_matrix read;
-    int status;
-    SP_TRY((npy ? sp_matrix_parse_npy : sp_matrix_parse_market)(context, bytes, count, pool, &read));
+    SP_PASS((npy ? sp_matrix_parse_npy : sp_matrix_parse_market)(context, bytes, count, pool, &read));
     if (read.rows != rows || read.columns != columns)
         return sp_fail(context, SP_INPUT, "it is %lld by %lld, expected %lld by %lld", (long long)read.rows,
                        (long long)read.columns, (long long)rows, (long long)columns);
     *matrix = read.value;
-done:
-    return status;
+    return SP_OK;
 }
 
 static int make_symmetric(sp_context *context, const char *name, int64_t r, double *A)

@@ -20,15 +20,13 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
     /* A polygon becomes a fan of triangles about its first corner. */
     if (builder->corners >= 2) {
         int64_t *triangle = sp_list_add(&builder->triangles, 1, 3 * sizeof *triangle);
-        if (!triangle)
-            return sp_fail_memory(builder->context);
+        SP_PASS(sp_allocated(builder->context, triangle));
         triangle[0] = builder->first;
         triangle[1] = builder->previous;
         triangle[2] = vertex;
         if (builder->names.count > 0) {
             int64_t *group = sp_list_add(&builder->group, 1, sizeof *group);
-            if (!group)
-                return sp_fail_memory(builder->context);
+            SP_PASS(sp_allocated(builder->context, group));
             *group = builder->group_now;
         }
     }
@@ -36,8 +34,7 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
     /* A quadrilateral is listed by its first triangle, until a fifth corner shows that it is a larger polygon. */
     if (builder->corners == 3) {
         int64_t *quad = sp_list_add(&builder->quads, 1, sizeof *quad);
-        if (!quad)
-            return sp_fail_memory(builder->context);
+        SP_PASS(sp_allocated(builder->context, quad));
         *quad = builder->triangles.count - 2;
     } else if (builder->corners == 4)
         builder->quads.count--;

@@ -27,8 +27,7 @@ static int copy_name(obj_reader *obj, char **name)
     sp_surface_builder *builder = obj->builder;
     bool recode = !sp_word_utf8(obj->group);
     char *to = sp_pool_raw(&builder->pool, 2 * obj->group.length + 1, 1);
-    if (!to)
-        return sp_fail_memory(builder->context);
+    SP_PASS(sp_allocated(builder->context, to));
     *name = to;
 
     for (int64_t i = 0; i < obj->group.length; i++) {
@@ -71,8 +70,7 @@ static int grow(obj_reader *obj)
     char **names = obj->builder->names.data;
     obj->capacity = obj->capacity ? 2 * obj->capacity : 64;
     obj->slot = sp_pool_new(&obj->scratch, obj->capacity, sizeof *obj->slot);
-    if (!obj->slot)
-        return sp_fail_memory(obj->builder->context);
+    SP_PASS(sp_allocated(obj->builder->context, obj->slot));
     for (int64_t i = 0; i < obj->builder->names.count; i++)
         *find_slot(obj, names[i]) = i + 1;
     sp_pool_drop(&obj->scratch, old);
@@ -84,30 +82,27 @@ static int enter_group(obj_reader *obj)
 {
     sp_surface_builder *builder = obj->builder;
     char *name = NULL;
-    int status = SP_OK;
 
     if (obj->group_known)
         return SP_OK;
     if (2 * builder->names.count >= obj->capacity)
-        SP_TRY(grow(obj));
+        SP_PASS(grow(obj));
 
-    SP_TRY(copy_name(obj, &name));
+    SP_PASS(copy_name(obj, &name));
     int64_t *slot = find_slot(obj, name);
 
     if (*slot) {
         sp_pool_drop(&builder->pool, name);
     } else {
         char **added = sp_list_add(&builder->names, 1, sizeof *added);
-        if (!added)
-            return sp_fail_memory(builder->context);
+        SP_PASS(sp_allocated(builder->context, added));
         *added = name;
         *slot = builder->names.count;
     }
 
     builder->group_now = *slot - 1;
     obj->group_known = true;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The name is the rest of the line, since names of materials may contain blanks. */
@@ -127,8 +122,7 @@ static int parse_vertex(obj_reader *obj)
     sp_context *context = obj->builder->context;
     int status = SP_OK;
     double *vertex = sp_list_add(&obj->builder->vertices, 1, 3 * sizeof *vertex);
-    if (!vertex)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, vertex));
     for (int i = 0; i < 3; i++)
         SP_TRY(sp_text_need_number(context, &obj->text, axis[i], &vertex[i]));
 done:
@@ -149,9 +143,8 @@ static int parse_corner(obj_reader *obj)
     sp_text *text = &obj->text;
     int64_t index, count = obj->builder->vertices.count;
     char quote[SP_TEXT_QUOTE];
-    int status;
 
-    SP_TRY(sp_text_need_integer(context, text, "corner of a face", &index));
+    SP_PASS(sp_text_need_integer(context, text, "corner of a face", &index));
 
     for (int i = 0; i < 2 && sp_text_consume(text, '/'); i++)
         if (!skip_index(text))
@@ -173,24 +166,20 @@ static int parse_corner(obj_reader *obj)
         obj->later_line = text->line;
     }
 
-    SP_TRY(sp_surface_corner(obj->builder, index < 0 ? index + count : index - 1));
-done:
-    return status;
+    return sp_surface_corner(obj->builder, index < 0 ? index + count : index - 1);
 }
 
 static int parse_face(obj_reader *obj, enum sp_surface_groups groups)
 {
-    int status = SP_OK;
     if (groups != SP_GROUPS_NONE)
-        SP_TRY(enter_group(obj));
+        SP_PASS(enter_group(obj));
     sp_surface_polygon(obj->builder);
     while (sp_text_more(&obj->text))
-        SP_TRY(parse_corner(obj));
+        SP_PASS(parse_corner(obj));
     if (obj->builder->corners < 3)
         return sp_text_fail(obj->builder->context, &obj->text, "the face has %lld corners, fewer than 3",
                             (long long)obj->builder->corners);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_statement(obj_reader *obj, enum sp_surface_groups groups)

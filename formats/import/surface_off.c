@@ -62,44 +62,39 @@ static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homoge
 
     if (!sp_text_more(text) && !sp_text_line(text))
         return sp_text_fail(context, text, "the file ends before the counts of vertices and faces");
-    int status;
-    SP_TRY(sp_text_need_integer(context, text, "count of vertices", vertex_count));
-    SP_TRY(sp_text_need_integer(context, text, "count of faces", face_count));
+    SP_PASS(sp_text_need_integer(context, text, "count of vertices", vertex_count));
+    SP_PASS(sp_text_need_integer(context, text, "count of faces", face_count));
     /* The shortest vertex is "0 0 0" with a line end, the shortest face is "3 0 0 0". */
     int64_t capacity = text->end - text->next + 1;
     if (*vertex_count < 0 || *vertex_count > capacity / 6 || *face_count < 0 || *face_count > capacity / 8)
         return sp_text_fail(context, text, "%lld vertices and %lld faces cannot be in the %lld bytes that follow",
                             (long long)*vertex_count, (long long)*face_count, (long long)(capacity - 1));
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_vertex(sp_context *context, sp_text *text, bool homogeneous, double vertex[3])
 {
     static const char *const axis[] = {"x", "y", "z"};
     double weight = 1;
-    int status;
     for (int i = 0; i < 3; i++)
-        SP_TRY(sp_text_need_number(context, text, axis[i], &vertex[i]));
+        SP_PASS(sp_text_need_number(context, text, axis[i], &vertex[i]));
     if (homogeneous)
-        SP_TRY(sp_text_need_number(context, text, "w", &weight));
+        SP_PASS(sp_text_need_number(context, text, "w", &weight));
     if (homogeneous)
         for (int i = 0; i < 3; i++) {
             vertex[i] /= weight;
             if (!__builtin_isfinite(vertex[i]))
                 return sp_text_fail(context, text, "%s divided by w = %g is not finite", axis[i], weight);
         }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_face(sp_surface_builder *builder, sp_text *text, int64_t face)
 {
     sp_context *context = builder->context;
     int64_t corners, vertex;
-    int status;
 
-    SP_TRY(sp_text_need_integer(context, text, "count of corners", &corners));
+    SP_PASS(sp_text_need_integer(context, text, "count of corners", &corners));
     if (corners < 3)
         return sp_text_fail(context, text, "face %lld has %lld corners, fewer than 3", (long long)face,
                             (long long)corners);
@@ -109,14 +104,13 @@ static int parse_face(sp_surface_builder *builder, sp_text *text, int64_t face)
         if (!sp_text_more(text) && !sp_text_line(text))
             return sp_text_fail(context, text, "the file ends after %lld of %lld corners of face %lld", (long long)i,
                                 (long long)corners, (long long)face);
-        SP_TRY(sp_text_need_integer(context, text, "vertex of a face", &vertex));
+        SP_PASS(sp_text_need_integer(context, text, "vertex of a face", &vertex));
         if (vertex < 0 || vertex >= builder->vertices.count)
             return sp_text_fail(context, text, "face %lld names vertex %lld of %lld (from 0)", (long long)face,
                                 (long long)vertex, (long long)builder->vertices.count);
-        SP_TRY(sp_surface_corner(builder, vertex));
+        SP_PASS(sp_surface_corner(builder, vertex));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_surface_parse_off(sp_surface_builder *builder, const char *bytes, int64_t count)
@@ -125,30 +119,27 @@ int sp_surface_parse_off(sp_surface_builder *builder, const char *bytes, int64_t
     sp_text text;
     bool homogeneous;
     int64_t vertex_count, face_count;
-    int status;
 
     sp_text_open(&text, bytes, count, "#", "", false);
-    SP_TRY(parse_header(builder, &text, &homogeneous, &vertex_count, &face_count));
+    SP_PASS(parse_header(builder, &text, &homogeneous, &vertex_count, &face_count));
     double *vertices = sp_list_add(&builder->vertices, vertex_count, 3 * sizeof *vertices);
-    if (!vertices)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, vertices));
 
     for (int64_t i = 0; i < vertex_count; i++) {
         if (!sp_text_line(&text))
             return sp_text_fail(context, &text, "the file ends after %lld of %lld vertices", (long long)i,
                                 (long long)vertex_count);
-        SP_TRY(parse_vertex(context, &text, homogeneous, vertices + 3 * i));
+        SP_PASS(parse_vertex(context, &text, homogeneous, vertices + 3 * i));
     }
 
     for (int64_t i = 0; i < face_count; i++) {
         if (!sp_text_line(&text))
             return sp_text_fail(context, &text, "the file ends after %lld of %lld faces", (long long)i,
                                 (long long)face_count);
-        SP_TRY(parse_face(builder, &text, i));
+        SP_PASS(parse_face(builder, &text, i));
     }
 
     if (sp_text_line(&text))
         return sp_text_fail(context, &text, "something follows the last of %lld faces", (long long)face_count);
-done:
-    return status;
+    return SP_OK;
 }

@@ -68,17 +68,15 @@ static int parse_element(ply_reader *ply)
 {
     sp_text *text = &ply->text;
     sp_word name;
-    int status = SP_OK;
     ply_element *element = sp_list_add(&ply->elements, 1, sizeof *element);
-    if (!element)
-        return sp_fail_memory(ply->context);
+    SP_PASS(sp_allocated(ply->context, element));
 
     *element = (ply_element){.kind = ELEMENT_OTHER, .first_property = ply->properties.count};
     sp_text_quote(text, element->name);
     if (!sp_text_word(text, &name))
         return sp_text_fail(ply->context, &ply->text, "the element has no name");
 
-    SP_TRY(sp_text_need_integer(ply->context, text, "count of the element", &element->count));
+    SP_PASS(sp_text_need_integer(ply->context, text, "count of the element", &element->count));
     if (element->count < 0)
         return sp_text_fail(ply->context, &ply->text, "element %s has a count of %lld", element->name,
                             (long long)element->count);
@@ -95,8 +93,7 @@ static int parse_element(ply_reader *ply)
 
     if (element->kind == ELEMENT_VERTEX)
         ply->vertex_count = element->count;
-done:
-    return status;
+    return SP_OK;
 }
 
 static enum role find_role(sp_text *text, const ply_element *element, bool list)
@@ -119,8 +116,7 @@ static int parse_property(ply_reader *ply)
     if (!element)
         return sp_text_fail(ply->context, &ply->text, "a property before the first element");
     ply_property *property = sp_list_add(&ply->properties, 1, sizeof *property);
-    if (!property)
-        return sp_fail_memory(ply->context);
+    SP_PASS(sp_allocated(ply->context, property));
 
     *property = (ply_property){.count_type = NO_TYPE};
     bool list = sp_text_match(&ply->text, "list");
@@ -184,20 +180,19 @@ static int parse_header(ply_reader *ply)
 {
     sp_text *text = &ply->text;
     char quote[SP_TEXT_QUOTE];
-    int status = SP_OK;
     bool ended = false;
 
     if (!sp_text_line(text) || !sp_text_match(text, "ply"))
         return sp_text_fail(ply->context, text, "a PLY file must begin with \"ply\"");
     /* Lines of some old files end with a lone CR; an LF after end_header is then part of a value. */
     bool lone_carriage = text->stop < text->end && *text->stop == '\r' && text->next == text->stop + 1;
-    SP_TRY(parse_format(ply));
+    SP_PASS(parse_format(ply));
 
     while (!ended && sp_text_line(text)) {
         if (sp_text_match(text, "element"))
-            SP_TRY(parse_element(ply));
+            SP_PASS(parse_element(ply));
         else if (sp_text_match(text, "property"))
-            SP_TRY(parse_property(ply));
+            SP_PASS(parse_property(ply));
         else if (sp_text_match(text, "end_header"))
             ended = true;
         else if (!sp_text_match(text, "comment") && !sp_text_match(text, "obj_info"))
@@ -206,17 +201,16 @@ static int parse_header(ply_reader *ply)
     if (!ended)
         return sp_text_fail(ply->context, &ply->text, "the file ends before end_header");
 
-    SP_TRY(check_role(ply, ELEMENT_VERTEX, "vertex", X, "x"));
-    SP_TRY(check_role(ply, ELEMENT_VERTEX, "vertex", Y, "y"));
-    SP_TRY(check_role(ply, ELEMENT_VERTEX, "vertex", Z, "z"));
-    SP_TRY(check_role(ply, ELEMENT_FACE, "face", CORNERS, "list vertex_indices"));
+    SP_PASS(check_role(ply, ELEMENT_VERTEX, "vertex", X, "x"));
+    SP_PASS(check_role(ply, ELEMENT_VERTEX, "vertex", Y, "y"));
+    SP_PASS(check_role(ply, ELEMENT_VERTEX, "vertex", Z, "z"));
+    SP_PASS(check_role(ply, ELEMENT_FACE, "face", CORNERS, "list vertex_indices"));
 
     if (!ply->ascii) {
         sp_text_seek(text, lone_carriage && text->stop < text->end ? text->stop + 1 : text->next);
         text->binary = true; /* until here messages name the line */
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- values ---- */
@@ -270,14 +264,12 @@ static int read_value(ply_reader *ply, enum type type, const char *what, double 
 static int read_integer(ply_reader *ply, enum type type, const char *what, int64_t *value)
 {
     double number;
-    int status;
-    SP_TRY(read_value(ply, type, what, &number));
+    SP_PASS(read_value(ply, type, what, &number));
     if (number != floor(number) || fabs(number) > 4294967295.0)
         return sp_text_fail(ply->context, &ply->text, "%s: %g in row %lld is not an integer of 32 bits", what, number,
                             (long long)ply->row);
     *value = (int64_t)number;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Skips values that are not used, which may be anything, such as nan. */
@@ -297,7 +289,6 @@ static int skip_values(ply_reader *ply, enum type type, int64_t count)
 static int read_corners(ply_reader *ply, const ply_property *property, int64_t count)
 {
     int64_t vertex = -1;
-    int status = SP_OK;
 
     if (count < 3)
         return sp_text_fail(ply->context, &ply->text, "face %lld has %lld corners, fewer than 3", (long long)ply->row,
@@ -305,21 +296,19 @@ static int read_corners(ply_reader *ply, const ply_property *property, int64_t c
     sp_surface_polygon(ply->builder);
 
     for (int64_t i = 0; i < count; i++) {
-        SP_TRY(read_integer(ply, property->type, "vertex of a face", &vertex));
+        SP_PASS(read_integer(ply, property->type, "vertex of a face", &vertex));
         if (vertex < 0 || vertex >= ply->vertex_count)
             return sp_text_fail(ply->context, &ply->text, "face %lld names vertex %lld of %lld (from 0)",
                                 (long long)ply->row, (long long)vertex, (long long)ply->vertex_count);
-        SP_TRY(sp_surface_corner(ply->builder, vertex));
+        SP_PASS(sp_surface_corner(ply->builder, vertex));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_property(ply_reader *ply, const ply_property *property, double *vertex)
 {
     static const char *const axis[] = {"x", "y", "z"};
     int64_t count = 0;
-    int status;
 
     if (property->count_type == NO_TYPE) {
         if (property->role == OTHER)
@@ -327,7 +316,7 @@ static int read_property(ply_reader *ply, const ply_property *property, double *
         return read_value(ply, property->type, axis[property->role - X], &vertex[property->role - X]);
     }
 
-    SP_TRY(read_integer(ply, property->count_type, "length of a list", &count));
+    SP_PASS(read_integer(ply, property->count_type, "length of a list", &count));
     if (count < 0)
         return sp_text_fail(ply->context, &ply->text, "a list of row %lld has %lld values", (long long)ply->row,
                             (long long)count);
@@ -335,8 +324,7 @@ static int read_property(ply_reader *ply, const ply_property *property, double *
     if (property->role == CORNERS)
         return read_corners(ply, property, count);
     return skip_values(ply, property->type, count);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Checks that the file can contain this many elements, with all lists empty, before memory is allocated for them. */
@@ -361,11 +349,10 @@ static int read_element(ply_reader *ply, const ply_element *element)
     const ply_property *properties = properties_of(ply, element);
     double *vertices = NULL;
     int64_t row_size;
-    int status = SP_OK;
 
     if (element->property_count == 0)
         return SP_OK;
-    SP_TRY(check_space(ply, element, &row_size));
+    SP_PASS(check_space(ply, element, &row_size));
 
     /* Binary rows of an element that is not used have one size and are passed over at once. */
     if (!ply->ascii && element->kind == ELEMENT_OTHER && !element->has_lists) {
@@ -375,8 +362,7 @@ static int read_element(ply_reader *ply, const ply_element *element)
 
     if (element->kind == ELEMENT_VERTEX) {
         vertices = sp_list_add(&ply->builder->vertices, element->count, 3 * sizeof *vertices);
-        if (!vertices)
-            return sp_fail_memory(ply->context);
+        SP_PASS(sp_allocated(ply->context, vertices));
     }
 
     for (ply->row = 0; ply->row < element->count; ply->row++) {
@@ -384,12 +370,11 @@ static int read_element(ply_reader *ply, const ply_element *element)
             return sp_text_fail(ply->context, &ply->text, "the file ends after %lld of %lld elements %s",
                                 (long long)ply->row, (long long)element->count, element->name);
         for (int64_t i = 0; i < element->property_count; i++)
-            SP_TRY(read_property(ply, &properties[i], vertices ? vertices + 3 * ply->row : NULL));
+            SP_PASS(read_property(ply, &properties[i], vertices ? vertices + 3 * ply->row : NULL));
         if (ply->ascii && sp_text_more(&ply->text))
             return sp_text_fail(ply->context, &ply->text, "the line has more values than its element has properties");
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Checks that nothing follows the last element: other bytes than blanks, line ends and zeros indicate a wrong count. */

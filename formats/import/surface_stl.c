@@ -45,8 +45,7 @@ static int grow(sp_surface_builder *builder, sp_pool *scratch, weld_table *table
     const double *vertices = builder->vertices.data;
     table->capacity = table->capacity ? 2 * table->capacity : 256;
     table->slot = sp_pool_new(scratch, table->capacity, sizeof *table->slot);
-    if (!table->slot)
-        return sp_fail_memory(builder->context);
+    SP_PASS(sp_allocated(builder->context, table->slot));
     for (int64_t i = 0; i < builder->vertices.count; i++)
         *find_slot(table, vertices, vertices + 3 * i) = i + 1;
     sp_pool_drop(scratch, old);
@@ -57,22 +56,19 @@ static int grow(sp_surface_builder *builder, sp_pool *scratch, weld_table *table
 static int weld_vertex(sp_surface_builder *builder, sp_pool *scratch, weld_table *table, const double position[3],
                        int64_t *vertex)
 {
-    int status = SP_OK;
     if (2 * builder->vertices.count >= table->capacity)
-        SP_TRY(grow(builder, scratch, table));
+        SP_PASS(grow(builder, scratch, table));
 
     int64_t *slot = find_slot(table, builder->vertices.data, position);
     if (*slot == 0) {
         double *added = sp_list_add(&builder->vertices, 1, 3 * sizeof *added);
-        if (!added)
-            return sp_fail_memory(builder->context);
+        SP_PASS(sp_allocated(builder->context, added));
         memcpy(added, position, 3 * sizeof *added);
         *slot = builder->vertices.count;
     }
 
     *vertex = *slot - 1;
-done:
-    return status;
+    return SP_OK;
 }
 
 static uint32_t load_u4(const char *bytes)
@@ -152,25 +148,22 @@ static int parse_facet(sp_surface_builder *builder, sp_pool *scratch, weld_table
 {
     static const char *const axis[] = {"x", "y", "z"};
     sp_context *context = builder->context;
-    int status;
 
-    SP_TRY(need_line(context, text, "outer"));
+    SP_PASS(need_line(context, text, "outer"));
     sp_surface_polygon(builder);
 
     for (int corner = 0; corner < 3; corner++) {
         double position[3];
         int64_t vertex;
-        SP_TRY(need_line(context, text, "vertex"));
+        SP_PASS(need_line(context, text, "vertex"));
         for (int i = 0; i < 3; i++)
-            SP_TRY(sp_text_need_number(context, text, axis[i], &position[i]));
-        SP_TRY(weld_vertex(builder, scratch, table, position, &vertex));
-        SP_TRY(sp_surface_corner(builder, vertex));
+            SP_PASS(sp_text_need_number(context, text, axis[i], &position[i]));
+        SP_PASS(weld_vertex(builder, scratch, table, position, &vertex));
+        SP_PASS(sp_surface_corner(builder, vertex));
     }
 
-    SP_TRY(need_line(context, text, "endloop"));
-    SP_TRY(need_line(context, text, "endfacet"));
-done:
-    return status;
+    SP_PASS(need_line(context, text, "endloop"));
+    return need_line(context, text, "endfacet");
 }
 
 int sp_surface_parse_stl_text(sp_surface_builder *builder, const char *bytes, int64_t count)

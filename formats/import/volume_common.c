@@ -79,7 +79,6 @@ int sp_volume_include(struct sp_volume_reader *reader, sp_word name)
     char file[256], shown[SP_TEXT_QUOTE];
     const char *bytes;
     int64_t count;
-    int status;
 
     if (name.length < 1 || name.length >= (int64_t)sizeof file || memchr(name.at, 0, (size_t)name.length))
         return sp_volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes",
@@ -94,22 +93,20 @@ int sp_volume_include(struct sp_volume_reader *reader, sp_word name)
     if (reader->names.count == MOST_FILES)
         return sp_volume_fail_here(reader, "more than %d includes", MOST_FILES);
 
-    SP_TRY(reader->includes->open(reader->includes->data, context, file, &bytes, &count));
+    SP_PASS(reader->includes->open(reader->includes->data, context, file, &bytes, &count));
     if (count < 0 || count >> FILE_BIT)
         return sp_volume_fail_here(reader, "%s has %lld bytes", shown, (long long)count);
 
     char *kept = sp_pool_copy(&reader->pool, shown, sizeof shown, 1);
-    if (!kept)
-        return sp_fail_memory(context);
-    SP_TRY(sp_volume_push(reader, &reader->names, &kept, sizeof kept));
+    SP_PASS(sp_allocated(context, kept));
+    SP_PASS(sp_volume_push(reader, &reader->names, &kept, sizeof kept));
 
     /* The text that includes this one goes on where it stopped. */
     reader->outer[reader->depth].text = reader->text;
     reader->outer[reader->depth++].file = reader->file;
     reader->file = reader->names.count;
     sp_text_include(&reader->text, bytes, count, kept);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- messages ---- */
@@ -213,8 +210,7 @@ int sp_volume_check_count(const struct sp_volume_reader *reader, const char *sec
 int sp_volume_push(struct sp_volume_reader *reader, sp_list *list, const void *item, size_t size)
 {
     void *added = sp_list_add(list, 1, size);
-    if (!added)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, added));
     memcpy(added, item, size);
     return SP_OK;
 }
@@ -324,8 +320,7 @@ int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const vo
         ids->low = low;
         ids->span = span + 1;
         ids->table = sp_pool_raw(&reader->pool, span + 1, sizeof *ids->table);
-        if (!ids->table)
-            return sp_fail_memory(reader->context);
+        SP_PASS(sp_allocated(reader->context, ids->table));
         memset(ids->table, 0xff, (size_t)(span + 1) * sizeof *ids->table);
         for (int64_t i = 0; i < count; i++) {
             if (ids->table[NUMBER(i) - low] >= 0 && *twice < 0)
@@ -336,8 +331,7 @@ int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const vo
     }
 
     ids->sorted = sp_pool_raw(&reader->pool, count, sizeof *ids->sorted);
-    if (!ids->sorted)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, ids->sorted));
     bool ascending = true;
     for (int64_t i = 0; i < count; i++) {
         ids->sorted[i] = (struct sp_volume_id){NUMBER(i), i};
@@ -546,14 +540,11 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     struct sp_volume_element *element = reader->elements.data;
     int64_t nodes = reader->nodes.count, low = INT64_MAX, high = INT64_MIN;
 
-    int status = number_nodes(reader);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(number_nodes(reader));
 
     reader->vertex = sp_pool_raw(&reader->pool, nodes, sizeof *reader->vertex);
     reader->element = sp_pool_raw(&reader->pool, reader->elements.count, sizeof *reader->element);
-    if (reader->pool.failed)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, !reader->pool.failed));
 
     /* Unused vertices are dropped where −1 stays; find_nodes sets 0 at those that elements use. */
     for (int64_t i = 0; i < nodes; i++) {
@@ -566,9 +557,7 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         if (element[e].type < 0)
             continue;
         mesh->block[element[e].type].count++;
-        status = find_nodes(reader, &element[e], low, high);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(find_nodes(reader, &element[e], low, high));
     }
 
     const int64_t count = sp_mesh_element_count(mesh);
@@ -592,8 +581,7 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     mesh->region = sp_pool_raw(&mesh->pool, count, sizeof *mesh->region);
     mesh->fixed = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed);
     mesh->fixed_axes = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed_axes);
-    if (mesh->pool.failed)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, !mesh->pool.failed));
 
     for (int64_t i = 0; i < nodes; i++)
         if (reader->vertex[i] >= 0)
@@ -641,11 +629,9 @@ static int number_groups(struct sp_volume_reader *reader, const char *prefix, co
     enum { MOST = 10000 };
     struct sp_volume_element *element = reader->elements.data;
     int64_t elements = reader->elements.count, count = 0;
-    int status;
 
     int64_t *tag = sp_pool_raw(&reader->pool, elements, sizeof *tag);
-    if (!tag)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, tag));
 
     for (int64_t e = 0; e < elements; e++)
         if (count == 0 || tag[count - 1] != element[e].group)
@@ -657,26 +643,23 @@ static int number_groups(struct sp_volume_reader *reader, const char *prefix, co
         return sp_fail(reader->context, SP_INPUT, "the elements are in %lld different %ss, more than %d",
                        (long long)distinct, prefix, MOST);
 
-    SP_TRY(sp_volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
+    SP_PASS(sp_volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
     for (int64_t e = 0; e < elements; e++)
         element[e].group = sp_volume_ids_find(&ids, element[e].group);
 
     sp_material *list = sp_list_add(materials, distinct, sizeof *list);
-    if (!list)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, list));
     for (int64_t i = 0; i < distinct; i++) {
         list[i] = *material;
         name_group(prefix, tag[i], name_count, names, list, i, &list[i]);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials)
 {
     int64_t *number = sp_pool_new(&reader->pool, count, sizeof *number), elements = sp_mesh_element_count(mesh);
-    if (!number)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, number));
 
     /* Only regions that have elements get a number. */
     for (int64_t e = 0; e < elements; e++)
@@ -685,8 +668,7 @@ int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t co
         number[i] = number[i] ? mesh->material_count++ : -1;
 
     mesh->materials = sp_pool_raw(&mesh->pool, mesh->material_count, sizeof *mesh->materials);
-    if (!mesh->materials)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, mesh->materials));
 
     for (int64_t i = 0; i < count; i++)
         if (number[i] >= 0)

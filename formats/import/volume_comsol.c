@@ -71,56 +71,51 @@ static int parse_header(struct comsol *comsol)
     int64_t major, minor, count;
     sp_word word = {0};
     char shown[SP_TEXT_QUOTE];
-    int status;
 
-    SP_TRY(integer(comsol, &major));
-    SP_TRY(integer(comsol, &minor));
+    SP_PASS(integer(comsol, &major));
+    SP_PASS(integer(comsol, &minor));
 
     /* Two lists of texts, tags and types of the objects, are not used. */
     for (int list = 0; list < 2; list++) {
-        SP_TRY(counted(comsol, "tags", 3, &count));
+        SP_PASS(counted(comsol, "tags", 3, &count));
         for (int64_t i = 0; i < count; i++)
-            SP_TRY(text(comsol, &word));
+            SP_PASS(text(comsol, &word));
     }
 
-    SP_TRY(skip(comsol, 3));
-    SP_TRY(text(comsol, &word));
+    SP_PASS(skip(comsol, 3));
+    SP_PASS(text(comsol, &word));
     if (!sp_word_is(word, "Mesh"))
         return sp_volume_fail_here(&comsol->in, "the first object is of class '%s', not Mesh",
                                    sp_word_show(word, shown));
 
-    SP_TRY(integer(comsol, &comsol->version));
+    SP_PASS(integer(comsol, &comsol->version));
     if (comsol->version < 1 || comsol->version > 4)
         return sp_volume_fail_here(&comsol->in, "version %lld of the class Mesh is not supported (1 to 4 are)",
                                    (long long)comsol->version);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_vertices(struct comsol *comsol, int64_t *lowest)
 {
     int64_t dimension, count;
-    int status;
 
-    SP_TRY(integer(comsol, &dimension));
+    SP_PASS(integer(comsol, &dimension));
     if (dimension != 3)
         return sp_volume_fail_here(&comsol->in, "the dimension is %lld instead of 3", (long long)dimension);
 
-    SP_TRY(counted(comsol, "vertices", 6, &count));
-    SP_TRY(integer(comsol, lowest));
+    SP_PASS(counted(comsol, "vertices", 6, &count));
+    SP_PASS(integer(comsol, lowest));
     struct sp_volume_node *node = sp_list_add(&comsol->in.nodes, count, sizeof *node);
-    if (!node)
-        return sp_fail_memory(comsol->in.context);
+    SP_PASS(sp_allocated(comsol->in.context, node));
 
     for (int64_t i = 0; i < count; i++) {
         sp_volume_more(&comsol->in);
         node[i].id = *lowest + i;
         node[i].where = sp_volume_here(&comsol->in);
         for (int k = 0; k < 3; k++)
-            SP_TRY(sp_volume_next_number(&comsol->in, SECTION, &node[i].x[k]));
+            SP_PASS(sp_volume_next_number(&comsol->in, SECTION, &node[i].x[k]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The nodes of COMSOL's elements: the corners, then all others, both along x, then y, then z of its natural
@@ -151,23 +146,21 @@ static int skip_parameters(struct comsol *comsol)
 {
     int64_t each, count;
     sp_word rest;
-    int status;
-    SP_TRY(integer(comsol, &each));
-    SP_TRY(counted(comsol, "parameters", 2, &count));
+    SP_PASS(integer(comsol, &each));
+    SP_PASS(counted(comsol, "parameters", 2, &count));
     for (int64_t i = 0; i < count; i++) {
         if (!sp_volume_more(&comsol->in))
             return sp_volume_fail_end(&comsol->in, SECTION);
         sp_text_rest(&comsol->in.text, &rest);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The solid elements of one type. */
 static int parse_solids(struct comsol *comsol, int64_t count, int64_t nodes, int type)
 {
     static const int around[5] = {0, 1, 3, 2, 4}; /* of a pyramid, whose base is in the order of a grid */
-    int place[SP_ELEMENT_NODES], status = SP_OK;
+    int place[SP_ELEMENT_NODES];
 
     if (type >= 0)
         find_order(type, place);
@@ -178,28 +171,25 @@ static int parse_solids(struct comsol *comsol, int64_t count, int64_t nodes, int
             .id = comsol->in.elements.count + 1, .where = sp_volume_here(&comsol->in), .type = type};
 
         for (int64_t a = 0; a < nodes; a++)
-            SP_TRY(integer(comsol, &read[a]));
+            SP_PASS(integer(comsol, &read[a]));
         for (int a = 0; a < nodes; a++)
             node[a] = read[type >= 0 ? place[a] : around[a]];
 
-        SP_TRY(sp_volume_add_element(&comsol->in, element, node));
+        SP_PASS(sp_volume_add_element(&comsol->in, element, node));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Points, curves and faces. */
 static int parse_parts(struct comsol *comsol, int64_t count, const struct comsol_type *of)
 {
     int64_t node[9];
-    int status = SP_OK;
     for (int64_t i = 0; i < count; i++) {
         for (int a = 0; a < of->nodes; a++)
-            SP_TRY(integer(comsol, &node[a]));
-        SP_TRY(sp_volume_add_part(&comsol->in, of->dimension, 0, of->nodes, of->corners, node));
+            SP_PASS(integer(comsol, &node[a]));
+        SP_PASS(sp_volume_add_part(&comsol->in, of->dimension, 0, of->nodes, of->corners, node));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The geometric entities of the `count` elements that were added last. Domains are numbered from 1; points, curves and
@@ -209,9 +199,8 @@ static int parse_entities(struct comsol *comsol, int64_t count, const struct com
     const bool solid = of->type != SP_VOLUME_PASSED;
     const int64_t pieces = solid ? (of->type == SP_VOLUME_PYRAMID ? 2 : 1) : of->dimension == 2 ? 1 : of->nodes;
     int64_t entities, entity;
-    int status;
 
-    SP_TRY(counted(comsol, "geometric entities", 2, &entities));
+    SP_PASS(counted(comsol, "geometric entities", 2, &entities));
     if (!solid && entities == 0)
         return SP_OK;
     if (entities != count)
@@ -223,7 +212,7 @@ static int parse_entities(struct comsol *comsol, int64_t count, const struct com
     const int64_t first = (solid ? comsol->in.elements.count : comsol->in.parts.count) - pieces * count;
 
     for (int64_t i = 0; i < entities; i++) {
-        SP_TRY(integer(comsol, &entity));
+        SP_PASS(integer(comsol, &entity));
         if (!solid && (entity < 0 || entity == INT64_MAX))
             return sp_volume_fail_here(&comsol->in, "the geometric entity %lld", (long long)entity);
         for (int64_t p = 0; p < pieces; p++)
@@ -232,29 +221,26 @@ static int parse_entities(struct comsol *comsol, int64_t count, const struct com
             else
                 part[first + pieces * i + p].group = entity + 1;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_elements(struct comsol *comsol, const struct comsol_type *of)
 {
     int64_t count, pairs;
-    int status;
     const int nodes = nodes_of(of);
 
-    SP_TRY(counted(comsol, "elements", 2 * nodes, &count));
-    SP_TRY(of->type == SP_VOLUME_PASSED ? parse_parts(comsol, count, of)
-                                        : parse_solids(comsol, count, nodes, of->type));
+    SP_PASS(counted(comsol, "elements", 2 * nodes, &count));
+    SP_PASS(of->type == SP_VOLUME_PASSED ? parse_parts(comsol, count, of)
+                                         : parse_solids(comsol, count, nodes, of->type));
     if (comsol->version < 4)
-        SP_TRY(skip_parameters(comsol));
-    SP_TRY(parse_entities(comsol, count, of));
+        SP_PASS(skip_parameters(comsol));
+    SP_PASS(parse_entities(comsol, count, of));
 
     if (comsol->version < 4) {
-        SP_TRY(counted(comsol, "pairs", 4, &pairs));
-        SP_TRY(skip(comsol, 2 * pairs));
+        SP_PASS(counted(comsol, "pairs", 4, &pairs));
+        SP_PASS(skip(comsol, 2 * pairs));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_type(struct comsol *comsol)
@@ -264,9 +250,8 @@ static int parse_type(struct comsol *comsol)
     sp_word name = {0};
     char shown[SP_TEXT_QUOTE];
     int64_t nodes;
-    int status;
 
-    SP_TRY(text(comsol, &name));
+    SP_PASS(text(comsol, &name));
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (sp_word_is(name, types[i].name))
             of = &types[i];
@@ -278,13 +263,11 @@ static int parse_type(struct comsol *comsol)
     if (!of)
         return sp_volume_fail_here(&comsol->in, "elements of type %s are not supported", sp_word_show(name, shown));
 
-    SP_TRY(integer(comsol, &nodes));
+    SP_PASS(integer(comsol, &nodes));
     if (nodes != nodes_of(of))
         return sp_volume_fail_here(&comsol->in, "elements of type %s have %lld nodes instead of %lld",
                                    sp_word_show(name, shown), (long long)nodes, (long long)nodes_of(of));
-    status = parse_elements(comsol, of);
-done:
-    return status;
+    return parse_elements(comsol, of);
 }
 
 int sp_volume_parse_comsol(sp_context *context, const char *bytes, int64_t count, const sp_material *material,

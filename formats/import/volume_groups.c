@@ -98,8 +98,7 @@ static int find_faces(struct sp_volume_reader *reader, const sp_mesh *mesh, stru
     while (table->size < 2 * faces)
         table->size *= 2;
     table->entry = sp_pool_raw(&reader->pool, table->size, sizeof *table->entry);
-    if (!table->entry)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, table->entry));
 
     for (int64_t i = 0; i < table->size; i++)
         table->entry[i] = (struct entry){.key = {-2}, .face = -1};

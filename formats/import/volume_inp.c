@@ -17,16 +17,15 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
     char shown[SP_TEXT_QUOTE];
     int64_t set = -1;
     bool found;
-    int status;
 
     if (sp_inp_parameter(card, "SYSTEM") && !sp_word_is(*sp_inp_parameter(card, "SYSTEM"), "R"))
         return sp_volume_fail(&inp->in, card->where, "*NODE with a cylindrical or spherical SYSTEM is not supported");
     inp->nsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "NSET"))
-        SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, inp->level, *sp_inp_parameter(card, "NSET"), &set));
+        SP_PASS(sp_volume_sets_need(&inp->in, &inp->nsets, inp->level, *sp_inp_parameter(card, "NSET"), &set));
 
     for (;;) {
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         sp_word field;
@@ -46,11 +45,10 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
                 return sp_volume_fail_here(&inp->in, "'%s' is no finite coordinate", sp_word_show(field, shown));
         }
 
-        SP_TRY(sp_volume_push(&inp->in, &inp->in.nodes, &node, sizeof node));
-        SP_TRY(number_to_set(inp, &inp->nsets, set, node.id));
+        SP_PASS(sp_volume_push(&inp->in, &inp->in.nodes, &node, sizeof node));
+        SP_PASS(number_to_set(inp, &inp->nsets, set, node.id));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* PLANE less a number of nodes: a plane element. */
@@ -94,7 +92,6 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
     sp_word field;
     int corners = 0;
     bool found, comma = true;
-    int status = SP_OK;
 
     while (corners < width) {
         for (bool more = true; more && corners < width;) {
@@ -106,7 +103,7 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
         if (corners == width)
             break;
         comma = field.length == 0;
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             return sp_volume_fail(&inp->in, element->where, "element %lld has %d of %d nodes",
                                   (long long)(element->id % INP_OUTSIDE), corners, width);
@@ -124,8 +121,7 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
                               (long long)element->id, width);
 
     inp->surplus += surplus;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The lines of an element that is skipped: it continues while they end with a comma. */
@@ -133,17 +129,15 @@ static int skip_corners(struct inp *inp, bool more)
 {
     sp_word field = {0};
     bool found = true;
-    int status = SP_OK;
     while (more && found) {
         while (more)
             more = sp_text_field(&inp->in.text, ',', &field);
         if (field.length)
             break;
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         more = true;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_element(struct inp *inp, int type, int64_t set)
@@ -152,7 +146,6 @@ static int parse_element(struct inp *inp, int type, int64_t set)
     sp_word field;
     struct sp_volume_element element = {.where = sp_volume_here(&inp->in), .group = -1, .type = type};
     int64_t node[SP_ELEMENT_NODES];
-    int status;
 
     const bool more = sp_text_field(&inp->in.text, ',', &field);
     if (!sp_inp_number(inp, &inp->elsets, inp->level, field, &element.id) || element.id < 0)
@@ -163,19 +156,17 @@ static int parse_element(struct inp *inp, int type, int64_t set)
         const int nodes = PLANE - type;
         element.type = SP_VOLUME_PASSED;
         inp->plane.count++;
-        SP_TRY(parse_corners(inp, &element, nodes, node));
-        SP_TRY(sp_volume_add_part(&inp->in, 2, set + 1, nodes, nodes > 4 ? nodes / 2 : nodes, node));
+        SP_PASS(parse_corners(inp, &element, nodes, node));
+        SP_PASS(sp_volume_add_part(&inp->in, 2, set + 1, nodes, nodes > 4 ? nodes / 2 : nodes, node));
     } else if (type >= 0) {
-        SP_TRY(parse_corners(inp, &element, sp_element_types[type].nodes, node));
+        SP_PASS(parse_corners(inp, &element, sp_element_types[type].nodes, node));
     } else {
-        SP_TRY(skip_corners(inp, more));
+        SP_PASS(skip_corners(inp, more));
         inp->skipped++;
     }
 
-    SP_TRY(sp_volume_add_element(&inp->in, element, node));
-    status = number_to_set(inp, &inp->elsets, set, element.id);
-done:
-    return status;
+    SP_PASS(sp_volume_add_element(&inp->in, element, node));
+    return number_to_set(inp, &inp->elsets, set, element.id);
 }
 
 /* Plane elements of the set `set` are the set of faces of this name. */
@@ -200,9 +191,8 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     sp_word name = {0};
     int64_t set = -1;
     bool found;
-    int status;
 
-    SP_TRY(sp_inp_need_parameter(inp, card, "TYPE", &name));
+    SP_PASS(sp_inp_need_parameter(inp, card, "TYPE", &name));
     sp_inp_pack(name, type, sizeof type);
     const int number = type_of(type);
     if (number == UNKNOWN)
@@ -216,18 +206,17 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
 
     inp->elsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "ELSET"))
-        SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, inp->level, *sp_inp_parameter(card, "ELSET"), &set));
+        SP_PASS(sp_volume_sets_need(&inp->in, &inp->elsets, inp->level, *sp_inp_parameter(card, "ELSET"), &set));
     if (number <= PLANE)
-        SP_TRY(name_faces(inp, card, set, name));
+        SP_PASS(name_faces(inp, card, set, name));
 
     for (;;) {
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        SP_TRY(parse_element(inp, number, set));
+        SP_PASS(parse_element(inp, number, set));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- the file ---- */
@@ -239,11 +228,10 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
     const char *shown;
     const enum inp_use use = sp_inp_use(card->name, &shown);
     bool found;
-    int status;
 
     if (use == INP_REFUSED)
         return sp_volume_fail(&inp->in, card->where, "*%s is not supported", shown);
-    SP_TRY(sp_inp_parse_level(inp, card));
+    SP_PASS(sp_inp_parse_level(inp, card));
 
     const bool other = use == INP_MATERIAL || strcmp(card->name, "*HYPERELASTIC") == 0;
     if (other && inp->materials.count)
@@ -254,14 +242,13 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
         sp_volume_note(&inp->in, "the keyword *%s is not known and is passed over", shown);
 
     for (;;) {
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         if (strcmp(card->name, "*INSTANCE") == 0)
             return sp_volume_fail_here(&inp->in, "an *INSTANCE that is moved is not supported");
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_cards(struct inp *inp)
@@ -354,7 +341,6 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     const struct inp_material *known = inp->materials.data;
     struct sp_volume_ids element_ids;
     int64_t twice, count = inp->sections.count ? inp->materials.count : 1;
-    int status;
     char shown[SP_TEXT_QUOTE];
 
     if (inp->plane.count && !has_solids(inp))
@@ -362,13 +348,13 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
                               "elements of type %s are not supported without solids, whose faces they would be",
                               sp_word_show(inp->plane.type, shown));
 
-    SP_TRY(sp_volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
+    SP_PASS(sp_volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
     if (twice >= 0)
         return sp_volume_fail(&inp->in, element[twice].where, "element %lld is defined twice",
                               (long long)element[twice].id);
-    SP_TRY(
+    SP_PASS(
         sp_volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
-    SP_TRY(sp_inp_assign_materials(inp));
+    SP_PASS(sp_inp_assign_materials(inp));
 
     if (inp->surplus)
         sp_volume_note(&inp->in, "%lld elements have more numbers than nodes: the surplus is left out",
@@ -376,15 +362,14 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     if (inp->skipped)
         sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->skipped);
 
-    SP_TRY(sp_volume_build(&inp->in, true, mesh));
-    SP_TRY(sp_volume_sets_index(&inp->in, &inp->nsets, &inp->in.node_ids, inp->in.nodes.count, node, sizeof *node));
+    SP_PASS(sp_volume_build(&inp->in, true, mesh));
+    SP_PASS(sp_volume_sets_index(&inp->in, &inp->nsets, &inp->in.node_ids, inp->in.nodes.count, node, sizeof *node));
 
     sp_material *materials = sp_pool_copy(&inp->in.pool, inp->material, 1, sizeof *materials);
     if (inp->sections.count)
         materials = sp_pool_new(&inp->in.pool, count, sizeof *materials);
     int64_t *ids = sp_pool_raw(&mesh->pool, mesh->vertex_count, sizeof *ids);
-    if (inp->in.pool.failed || mesh->pool.failed)
-        return sp_fail_memory(inp->in.context);
+    SP_PASS(sp_allocated(inp->in.context, !inp->in.pool.failed && !mesh->pool.failed));
 
     if (inp->sections.count)
         for (int64_t i = 0; i < count; i++)
@@ -393,13 +378,13 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
         if (inp->in.vertex[i] >= 0)
             ids[inp->in.vertex[i]] = node[i].id % INP_OUTSIDE;
 
-    SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
-    SP_TRY(sp_inp_fix_vertices(inp, mesh));
-    SP_TRY(add_plane_sets(inp, mesh));
-    SP_TRY(sp_inp_add_sets(inp, mesh));
+    SP_PASS(sp_volume_regions(&inp->in, mesh, count, materials));
+    SP_PASS(sp_inp_fix_vertices(inp, mesh));
+    SP_PASS(add_plane_sets(inp, mesh));
+    SP_PASS(sp_inp_add_sets(inp, mesh));
 
     if (loads)
-        SP_TRY(sp_inp_collect_loads(inp, mesh, loads));
+        SP_PASS(sp_inp_collect_loads(inp, mesh, loads));
     else if (inp->loads.count)
         sp_volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces",
                        (long long)inp->loads.count);
@@ -412,8 +397,7 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     }
     if (node_id)
         *node_id = ids;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,

@@ -59,7 +59,6 @@ const sp_word *sp_inp_parameter(const struct inp_card *card, const char *key)
 
 int sp_inp_next_line(struct inp *inp, bool *found)
 {
-    int status = SP_OK;
     while ((*found = sp_volume_line(&inp->in)) && *inp->in.line == '*') {
         struct inp_card card;
         parse_card(inp, &card);
@@ -71,18 +70,16 @@ int sp_inp_next_line(struct inp *inp, bool *found)
         const sp_word *file = sp_inp_parameter(&card, "INPUT");
         if (!file)
             return sp_volume_fail_here(&inp->in, "*INCLUDE without INPUT=");
-        SP_TRY(sp_volume_include(&inp->in, *file));
+        SP_PASS(sp_volume_include(&inp->in, *file));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_inp_read_card(struct inp *inp, struct inp_card *card)
 {
     bool found, more = parse_card(inp, card);
-    int status = SP_OK;
     while (more) {
-        SP_TRY(sp_inp_next_line(inp, &found));
+        SP_PASS(sp_inp_next_line(inp, &found));
         const char *line = inp->in.line;
         if (found && (*line == '*' || !memchr(line, '=', (size_t)(inp->in.text.stop - line))))
             inp->in.again = true;
@@ -90,8 +87,7 @@ int sp_inp_read_card(struct inp *inp, struct inp_card *card)
             return SP_OK;
         more = add_parameters(inp, card);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_inp_data_line(struct inp *inp, bool *found)

@@ -78,7 +78,6 @@ static int parse_load(struct inp *inp, struct inp_condition *condition)
 int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load)
 {
     bool found;
-    int status;
     const sp_word *op = sp_inp_parameter(card, "OP");
     char packed[INP_KEY] = "";
     if (op)
@@ -97,15 +96,14 @@ int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool l
 
     for (;;) {
         struct inp_condition condition = {0};
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         condition.where = sp_volume_here(&inp->in);
-        SP_TRY(load ? parse_load(inp, &condition) : parse_boundary(inp, &condition));
-        SP_TRY(sp_volume_push(&inp->in, load ? &inp->loads : &inp->boundaries, &condition, sizeof condition));
+        SP_PASS(load ? parse_load(inp, &condition) : parse_boundary(inp, &condition));
+        SP_PASS(sp_volume_push(&inp->in, load ? &inp->loads : &inp->boundaries, &condition, sizeof condition));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Finds the indices of the nodes that a condition names. */
@@ -139,8 +137,7 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
     int status = SP_OK;
 
     uint8_t *axes = sp_pool_new(&inp->in.pool, mesh->vertex_count, sizeof *axes);
-    if (!axes)
-        return sp_fail_memory(inp->in.context);
+    SP_PASS(sp_allocated(inp->in.context, axes));
 
     for (int64_t i = 0; i < inp->boundaries.count; i++) {
         SP_TRY(find_target(inp, &condition[i], &indices));
@@ -166,10 +163,7 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);
     mesh->fixed_axes = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed_axes);
-    if (mesh->pool.failed) {
-        status = sp_fail_memory(inp->in.context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(inp->in.context, !mesh->pool.failed));
 
     for (int64_t v = 0, n = 0; v < mesh->vertex_count; v++)
         if (axes[v]) {
@@ -215,10 +209,7 @@ int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
     loads->vertex = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->vertex);
     loads->component = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->component);
     loads->value = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->value);
-    if (mesh->pool.failed) {
-        status = sp_fail_memory(inp->in.context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(inp->in.context, !mesh->pool.failed));
 
     for (int64_t i = 0; i < loads->count; i++) {
         const struct entry *entry = (struct entry *)entries.data + i;

@@ -9,15 +9,12 @@ int sp_inp_parse_material(struct inp *inp, const struct inp_card *card)
     struct inp_material material = {.material = *inp->material, .where = card->where};
     const struct inp_material *known = inp->materials.data;
     sp_word name = {0};
-    int status;
-    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &name));
-    SP_TRY(sp_volume_name(&inp->in, card->where, name, "material", material.material.name));
+    SP_PASS(sp_inp_need_parameter(inp, card, "NAME", &name));
+    SP_PASS(sp_volume_name(&inp->in, card->where, name, "material", material.material.name));
     for (int64_t i = 0; i < inp->materials.count; i++)
         if (strcasecmp(known[i].material.name, material.material.name) == 0)
             return sp_volume_fail(&inp->in, card->where, "material %s is defined twice", material.material.name);
-    SP_TRY(sp_volume_push(&inp->in, &inp->materials, &material, sizeof material));
-done:
-    return status;
+    return sp_volume_push(&inp->in, &inp->materials, &material, sizeof material);
 }
 
 /* The material that cards of constants refer to: the last one. */
@@ -37,11 +34,10 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
     char shown[SP_TEXT_QUOTE];
     sp_word field;
     bool found;
-    int status;
 
     for (int i = 0; i < count; i++) {
         if (i % PER_LINE == 0) {
-            SP_TRY(sp_inp_data_line(inp, &found));
+            SP_PASS(sp_inp_data_line(inp, &found));
             if (!found && i == 0)
                 return sp_volume_fail(&inp->in, card->where, "%s has no data", card->name);
             if (!found)
@@ -55,11 +51,10 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
             return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     }
 
-    SP_TRY(sp_inp_data_line(inp, &found));
+    SP_PASS(sp_inp_data_line(inp, &found));
     if (found)
         return sp_volume_fail_here(&inp->in, "%s that depends on temperature is not supported", card->name);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_inp_parse_density(struct inp *inp, const struct inp_card *card)
@@ -67,14 +62,12 @@ int sp_inp_parse_density(struct inp *inp, const struct inp_card *card)
     struct inp_material *material = NULL;
     int64_t where = 0;
     double value;
-    int status;
-    SP_TRY(last_material(inp, card, &material));
-    SP_TRY(read_constants(inp, card, 1, &value, &where));
-    SP_TRY(sp_volume_check_density(&inp->in, where, value));
+    SP_PASS(last_material(inp, card, &material));
+    SP_PASS(read_constants(inp, card, 1, &value, &where));
+    SP_PASS(sp_volume_check_density(&inp->in, where, value));
     material->density = true;
     material->material.density = value;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The constants of an anisotropic law, with the position of each of Abaqus's 21 or 9 constants in the upper triangle by
@@ -95,9 +88,8 @@ static int parse_directed(struct inp *inp, const struct inp_card *card, const st
     int64_t where = 0;
     double value[21];
     bool definite = true;
-    int status;
 
-    SP_TRY(read_constants(inp, card, type->count, value, &where));
+    SP_PASS(read_constants(inp, card, type->count, value, &where));
     material->law = SP_LAW_LINEAR;
     memcpy(material->frame, identity, sizeof identity);
     memset(material->stiffness, 0, sizeof material->stiffness);
@@ -112,10 +104,9 @@ static int parse_directed(struct inp *inp, const struct inp_card *card, const st
             material->stiffness[type->to[i]] = value[i];
 
     if (!definite || sp_material_check(inp->in.context, material) != SP_OK)
-        status = sp_volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness",
-                                type->count);
-done:
-    return status;
+        return sp_volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness",
+                              type->count);
+    return SP_OK;
 }
 
 int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card)
@@ -125,9 +116,8 @@ int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card)
     struct inp_material *material = NULL;
     int64_t where = 0;
     double value[2];
-    int status;
 
-    SP_TRY(last_material(inp, card, &material));
+    SP_PASS(last_material(inp, card, &material));
     if (material->elastic)
         return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
                               material->material.name);
@@ -145,13 +135,12 @@ int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card)
                               "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
                               sp_word_show(*type, shown));
 
-    SP_TRY(read_constants(inp, card, 2, value, &where));
-    SP_TRY(sp_volume_check_isotropic(&inp->in, where, value[0], value[1]));
+    SP_PASS(read_constants(inp, card, 2, value, &where));
+    SP_PASS(sp_volume_check_isotropic(&inp->in, where, value[0], value[1]));
     material->material.law = SP_LAW_STVK;
     material->material.young = value[0];
     material->material.poisson = value[1];
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Parses C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J -
@@ -161,14 +150,14 @@ int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
     struct inp_material *material = NULL;
     int64_t where = 0;
     double value[3] = {0};
-    int count = sp_inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
+    int count = sp_inp_parameter(card, "NEOHOOKE") ? 2 : 3;
 
-    SP_TRY(last_material(inp, card, &material));
+    SP_PASS(last_material(inp, card, &material));
     if (material->elastic)
         return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
                               material->material.name);
 
-    SP_TRY(read_constants(inp, card, count, value, &where));
+    SP_PASS(read_constants(inp, card, count, value, &where));
     double d1 = value[count - 1], c01 = count == 3 ? value[1] : 0;
     if (!(d1 > 0 && isfinite(1 / d1)))
         return sp_volume_fail(&inp->in, where, "D1 = %g is not positive (a default for it is not supported)", d1);
@@ -181,8 +170,7 @@ int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
     material->material.mooney[0] = c01;
     material->material.mooney[1] = value[0];
     material->material.mooney[2] = 1 / d1;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Parses Rayleigh damping, whose constants are parameters of the card. */
@@ -191,9 +179,8 @@ int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
     static const char *const key[2] = {"ALPHA", "BETA"};
     char shown[SP_TEXT_QUOTE];
     struct inp_material *material = NULL;
-    int status;
 
-    SP_TRY(last_material(inp, card, &material));
+    SP_PASS(last_material(inp, card, &material));
     for (int i = 0; i < 2; i++) {
         const sp_word *word = sp_inp_parameter(card, key[i]);
         double value = 0;
@@ -203,9 +190,8 @@ int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
     }
 
     for (bool found = true; found;)
-        SP_TRY(sp_inp_data_line(inp, &found));
-done:
-    return status;
+        SP_PASS(sp_inp_data_line(inp, &found));
+    return SP_OK;
 }
 
 /* Parses SYSTEM=RECTANGULAR: the x axis goes through the point a, and the point b is in the plane of x and y. A
@@ -217,13 +203,12 @@ int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card)
                                                    (system->length && (*system->at == 'R' || *system->at == 'r'))};
     double point[6] = {0};
     bool found;
-    int status;
 
-    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &orientation.name));
+    SP_PASS(sp_inp_need_parameter(inp, card, "NAME", &orientation.name));
 
     for (int line = 0;; line++) {
         sp_word field;
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             break;
         if (line == 0)
@@ -241,23 +226,18 @@ int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card)
     for (int i = 0; i < 3; i++)
         orientation.known = sp_normalize3(orientation.frame + 3 * i) && orientation.known;
 
-    status = sp_volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
-done:
-    return status;
+    return sp_volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
 }
 
 int sp_inp_parse_section(struct inp *inp, const struct inp_card *card)
 {
     struct inp_section section = {.where = card->where, .level = inp->level};
     const sp_word *orientation = sp_inp_parameter(card, "ORIENTATION");
-    int status;
     if (orientation)
         section.orientation = *orientation;
-    SP_TRY(sp_inp_need_parameter(inp, card, "ELSET", &section.set));
-    SP_TRY(sp_inp_need_parameter(inp, card, "MATERIAL", &section.material));
-    SP_TRY(sp_volume_push(&inp->in, &inp->sections, &section, sizeof section));
-done:
-    return status;
+    SP_PASS(sp_inp_need_parameter(inp, card, "ELSET", &section.set));
+    SP_PASS(sp_inp_need_parameter(inp, card, "MATERIAL", &section.material));
+    return sp_volume_push(&inp->in, &inp->sections, &section, sizeof section);
 }
 
 /* Gives a material with directions the axes of its section. */

@@ -22,7 +22,6 @@ struct inp_surface {
 int sp_inp_parse_level(struct inp *inp, const struct inp_card *card)
 {
     const bool part = strcmp(card->name, "*PART") == 0, instance = strcmp(card->name, "*INSTANCE") == 0;
-    int status = SP_OK;
 
     if (part && inp->part)
         return sp_volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
@@ -30,15 +29,14 @@ int sp_inp_parse_level(struct inp *inp, const struct inp_card *card)
         return sp_volume_fail(&inp->in, card->where, "a second *INSTANCE: assemblies are not supported");
 
     if (instance)
-        SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &inp->instance));
+        SP_PASS(sp_inp_need_parameter(inp, card, "NAME", &inp->instance));
     inp->part |= part;
 
     if (part || instance)
         inp->level = INP_PART;
     else if (strcmp(card->name, "*ENDPART") == 0 || strcmp(card->name, "*ENDINSTANCE") == 0)
         inp->level = INP_MODEL;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Removes "instance." before a name. */
@@ -105,20 +103,19 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
     char shown[SP_TEXT_QUOTE];
     int64_t set;
     bool found;
-    int status;
-    SP_TRY(sp_inp_need_parameter(inp, card, key, &name));
+    SP_PASS(sp_inp_need_parameter(inp, card, key, &name));
     /* INSTANCE= names the level of the members. */
     const int level = sp_inp_parameter(card, "INSTANCE") ? INP_PART : inp->level;
     if (sets == &inp->nsets && sp_inp_parameter(card, "ELSET"))
         return sp_volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
-    SP_TRY(sp_volume_sets_need(&inp->in, sets, inp->level, name, &set));
+    SP_PASS(sp_volume_sets_need(&inp->in, sets, inp->level, name, &set));
 
     for (;;) {
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         if (sp_inp_parameter(card, "GENERATE")) {
-            SP_TRY(parse_generate(inp, sets, level, set));
+            SP_PASS(parse_generate(inp, sets, level, set));
             continue;
         }
 
@@ -138,11 +135,10 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
             }
 
             member.last = member.first;
-            SP_TRY(sp_volume_sets_add(&inp->in, sets, set, member));
+            SP_PASS(sp_volume_sets_add(&inp->in, sets, set, member));
         }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_surface_line(struct inp *inp, const struct inp_surface *surface)
@@ -172,9 +168,8 @@ int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card)
     char packed[INP_KEY] = "ELEMENT", shown[SP_TEXT_QUOTE];
     struct inp_surface surface = {.first = inp->surface_lines.count, .level = inp->level};
     bool found = true;
-    int status;
 
-    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &surface.name));
+    SP_PASS(sp_inp_need_parameter(inp, card, "NAME", &surface.name));
     if (type)
         sp_inp_pack(*type, packed, sizeof packed);
     surface.of_nodes = strcmp(packed, "NODE") == 0;
@@ -184,18 +179,17 @@ int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card)
                        sp_word_show(surface.name, shown));
 
     for (;;) {
-        SP_TRY(sp_inp_data_line(inp, &found));
+        SP_PASS(sp_inp_data_line(inp, &found));
         if (!found)
             break;
         if (known)
-            SP_TRY(parse_surface_line(inp, &surface));
+            SP_PASS(parse_surface_line(inp, &surface));
     }
 
     surface.end = inp->surface_lines.count;
     if (known)
-        SP_TRY(sp_volume_push(&inp->in, &inp->surfaces, &surface, sizeof surface));
-done:
-    return status;
+        SP_PASS(sp_volume_push(&inp->in, &inp->surfaces, &surface, sizeof surface));
+    return SP_OK;
 }
 
 /* ---- sets of the mesh ---- */
@@ -240,8 +234,7 @@ static int name_of(struct making *m, int level, bool both, sp_word *name)
     if (level != INP_PART || !both)
         return SP_OK;
     char *joined = sp_pool_raw(&m->inp->in.pool, instance.length + 1 + name->length, 1);
-    if (!joined)
-        return sp_fail_memory(m->inp->in.context);
+    SP_PASS(sp_allocated(m->inp->in.context, joined));
     memcpy(joined, instance.at, (size_t)instance.length);
     joined[instance.length] = '.';
     memcpy(joined + instance.length + 1, name->at, (size_t)name->length);
@@ -265,17 +258,15 @@ static int to_mesh(struct making *m, const int64_t *number)
 static int add_plain_sets(struct making *m, struct sp_volume_sets *sets, sp_set_kind kind)
 {
     const struct sp_volume_reader *in = &m->inp->in;
-    int status = SP_OK;
     for (int64_t i = 0; i < sets->list.count && !m->full; i++) {
         const struct sp_volume_set *set = (const struct sp_volume_set *)sets->list.data + i;
-        SP_TRY(sp_volume_sets_resolve(&m->inp->in, sets, set, &m->indices));
-        SP_TRY(to_mesh(m, kind == SP_SET_VERTICES ? in->vertex : in->element));
+        SP_PASS(sp_volume_sets_resolve(&m->inp->in, sets, set, &m->indices));
+        SP_PASS(to_mesh(m, kind == SP_SET_VERTICES ? in->vertex : in->element));
         sp_word name = set->name;
-        SP_TRY(name_of(m, set->level, sp_volume_sets_find(sets, INP_MODEL, name) != NULL, &name));
-        SP_TRY(add_set(m, name, kind, &m->entries));
+        SP_PASS(name_of(m, set->level, sp_volume_sets_find(sets, INP_MODEL, name) != NULL, &name));
+        SP_PASS(add_set(m, name, kind, &m->entries));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int find_exterior(struct making *m)
@@ -283,28 +274,23 @@ static int find_exterior(struct making *m)
     struct sp_volume_reader *in = &m->inp->in;
     sp_mesh_face *face;
     int64_t count;
-    int status = SP_OK;
 
     if (m->exterior)
         return SP_OK;
     m->exterior = sp_pool_new(&in->pool, sp_mesh_element_count(m->mesh), SP_ELEMENT_FACES * sizeof *m->exterior);
-    if (!m->exterior)
-        return sp_fail_memory(in->context);
+    SP_PASS(sp_allocated(in->context, m->exterior));
 
-    SP_TRY(sp_mesh_boundary_faces(in->context, m->mesh, &in->pool, &count, &face));
+    SP_PASS(sp_mesh_boundary_faces(in->context, m->mesh, &in->pool, &count, &face));
     for (int64_t f = 0; f < count; f++)
         m->exterior[SP_ELEMENT_FACES * face[f].element + face[f].face] = true;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The faces of the elements m->entries that a line of *SURFACE names. */
 static int collect_faces(struct making *m, const struct surface_line *line)
 {
-    int status = SP_OK;
-
     if (line->face == 0)
-        SP_TRY(find_exterior(m));
+        SP_PASS(find_exterior(m));
     for (int64_t i = 0; i < m->entries.count; i++) {
         const int64_t element = ((const int64_t *)m->entries.data)[i];
         int64_t within;
@@ -317,10 +303,9 @@ static int collect_faces(struct making *m, const struct surface_line *line)
 
         for (int64_t f = 0; f < sp_element_types[type].faces; f++)
             if (line->face > 0 ? f == named : m->exterior[SP_ELEMENT_FACES * element + f])
-                SP_TRY(sp_volume_push(&m->inp->in, &m->faces, (const int64_t[]){element, f}, 2 * sizeof(int64_t)));
+                SP_PASS(sp_volume_push(&m->inp->in, &m->faces, (const int64_t[]){element, f}, 2 * sizeof(int64_t)));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The nodes or elements of a line: one by its number, or a set. They are in m->entries then. */
@@ -330,7 +315,6 @@ static int find_target(struct making *m, const struct inp_surface *surface, cons
     struct sp_volume_sets *sets = surface->of_nodes ? &m->inp->nsets : &m->inp->elsets;
     char shown[SP_TEXT_QUOTE];
     int64_t number;
-    int status;
 
     m->indices.count = 0;
 
@@ -339,18 +323,16 @@ static int find_target(struct making *m, const struct inp_surface *surface, cons
         if (index < 0)
             return sp_volume_fail(in, line->where, "there is no %s %lld", surface->of_nodes ? "node" : "element",
                                   (long long)(number % INP_OUTSIDE));
-        SP_TRY(sp_volume_push(in, &m->indices, &index, sizeof index));
+        SP_PASS(sp_volume_push(in, &m->indices, &index, sizeof index));
     } else {
         const struct sp_volume_set *set = sp_inp_find_set(m->inp, sets, surface->level, line->target);
         if (!set)
             return sp_volume_fail(in, line->where, "the set of %s %s is not defined", sets->what,
                                   sp_word_show(line->target, shown));
-        SP_TRY(sp_volume_sets_resolve(in, sets, set, &m->indices));
+        SP_PASS(sp_volume_sets_resolve(in, sets, set, &m->indices));
     }
 
-    status = to_mesh(m, surface->of_nodes ? in->vertex : in->element);
-done:
-    return status;
+    return to_mesh(m, surface->of_nodes ? in->vertex : in->element);
 }
 
 /* Whether the assembly has a surface of this name, too. */
@@ -365,28 +347,26 @@ static bool surface_of_model(const struct inp *inp, sp_word name)
 
 static int add_surfaces(struct making *m)
 {
-    int status = SP_OK;
     for (int64_t i = 0; i < m->inp->surfaces.count && !m->full; i++) {
         const struct inp_surface *surface = (const struct inp_surface *)m->inp->surfaces.data + i;
         sp_word name = surface->name;
 
         m->faces.count = 0;
-        SP_TRY(name_of(m, surface->level, surface->level == INP_PART && surface_of_model(m->inp, name), &name));
+        SP_PASS(name_of(m, surface->level, surface->level == INP_PART && surface_of_model(m->inp, name), &name));
 
         for (int64_t k = surface->first; k < surface->end && !m->full; k++) {
             const struct surface_line *line = (const struct surface_line *)m->inp->surface_lines.data + k;
-            SP_TRY(find_target(m, surface, line));
+            SP_PASS(find_target(m, surface, line));
             if (surface->of_nodes)
-                SP_TRY(add_set(m, name, SP_SET_VERTICES, &m->entries));
+                SP_PASS(add_set(m, name, SP_SET_VERTICES, &m->entries));
             else
-                SP_TRY(collect_faces(m, line));
+                SP_PASS(collect_faces(m, line));
         }
 
         if (!surface->of_nodes && !m->full)
-            SP_TRY(add_set(m, name, SP_SET_FACES, &m->faces));
+            SP_PASS(add_set(m, name, SP_SET_FACES, &m->faces));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_inp_add_sets(struct inp *inp, sp_mesh *mesh)

@@ -29,10 +29,7 @@ int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, s
     /* Repeated numbers are one vertex. */
     int64_t distinct = sp_volume_distinct(list.data, list.count);
     int64_t *kept = sp_pool_copy(pool, list.data, distinct, sizeof *kept);
-    if (!kept) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, kept));
 
     *fixed = kept;
     *fixed_count = distinct;
@@ -53,8 +50,7 @@ static int find_around(sp_context *context, sp_pool *scratch, const sp_mesh *mes
 
     around->first = sp_pool_new(scratch, mesh->vertex_count + 1, sizeof *around->first);
     around->element = sp_pool_raw(scratch, sp_mesh_node_count(mesh), sizeof *around->element);
-    if (scratch->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !scratch->failed));
 
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -108,7 +104,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
     char shown[SP_TEXT_QUOTE];
     int64_t number, vertex[8];
     double given[8], sum = 0;
-    int n = 0, status = SP_OK;
+    int n = 0;
 
     sp_text_word(text, &word);
     if (!sp_word_integer(word, &number) || number < 0 || number >= surface->vertex_count)
@@ -130,7 +126,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
                 return sp_text_fail(context, text, "vertex %lld occurs twice", (long long)vertex[n]);
         if (!sp_text_more(text))
             return sp_text_fail(context, text, "the last weight is missing");
-        SP_TRY(sp_text_need_number(context, text, "weight", &given[n]));
+        SP_PASS(sp_text_need_number(context, text, "weight", &given[n]));
         sum += given[n];
     }
 
@@ -147,8 +143,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
         return sp_text_fail(context, text, "no element has the %d corners of surface vertex %lld", n,
                             (long long)number);
     surface->element[number] = element;
-done:
-    return status;
+    return SP_OK;
 }
 
 static void drop_surface(sp_pool *pool, const sp_embedded_surface *surface)
@@ -193,10 +188,7 @@ int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count
     surface.triangles = sp_pool_copy(&mesh->pool, triangles, triangle_count, 3 * sizeof *triangles);
     surface.element = sp_pool_new(&mesh->pool, surface_vertex_count, sizeof *surface.element);
     surface.weights = sp_pool_new(&mesh->pool, surface_vertex_count, (size_t)surface.width * sizeof *surface.weights);
-    if (scratch.failed || mesh->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed && !mesh->pool.failed));
 
     sp_text_open(&text, bytes, count, "#", "", false);
     sp_text_blanks(&text, ",");

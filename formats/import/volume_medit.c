@@ -33,14 +33,11 @@ static const struct {
 /* Checks that a section occurs once, and reads its number of records, each of at least `each` bytes. */
 static int begin_section(struct medit *medit, bool *seen, int64_t each, int64_t *count)
 {
-    int status;
     if (*seen)
         return sp_volume_fail_here(&medit->in, "%s occurs twice", medit->section);
     *seen = true;
-    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, count));
-    SP_TRY(sp_volume_check_count(&medit->in, medit->section, "records", *count, each));
-done:
-    return status;
+    SP_PASS(sp_volume_next_integer(&medit->in, medit->section, count));
+    return sp_volume_check_count(&medit->in, medit->section, "records", *count, each);
 }
 
 /* The place at which the next record begins. */
@@ -53,58 +50,51 @@ static int64_t next_place(struct medit *medit)
 static int parse_vertices(struct medit *medit)
 {
     int64_t count, reference;
-    int status;
 
-    SP_TRY(begin_section(medit, &medit->vertices_seen, 7, &count)); /* "0 0 0 0" */
+    SP_PASS(begin_section(medit, &medit->vertices_seen, 7, &count)); /* "0 0 0 0" */
     struct sp_volume_node *node = sp_list_add(&medit->in.nodes, count, sizeof *node);
-    if (!node)
-        return sp_fail_memory(medit->in.context);
+    SP_PASS(sp_allocated(medit->in.context, node));
 
     for (int64_t i = 0; i < count; i++) {
         node[i].id = i + 1;
         node[i].where = next_place(medit);
         for (int k = 0; k < 3; k++)
-            SP_TRY(sp_volume_next_number(&medit->in, medit->section, &node[i].x[k]));
-        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &reference));
+            SP_PASS(sp_volume_next_number(&medit->in, medit->section, &node[i].x[k]));
+        SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &reference));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_elements(struct medit *medit, bool *seen, int type)
 {
     int64_t count;
-    int status;
     const int width = type == SP_VOLUME_PYRAMID ? 5 : sp_element_types[type].nodes;
 
-    SP_TRY(begin_section(medit, seen, 2 * width + 1, &count));
+    SP_PASS(begin_section(medit, seen, 2 * width + 1, &count));
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_element element = {.id = i + 1, .where = next_place(medit), .type = type};
         int64_t node[SP_ELEMENT_NODES];
 
         for (int a = 0; a < width; a++)
-            SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
-        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element.group));
-        SP_TRY(sp_volume_add_element(&medit->in, element, node));
+            SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
+        SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &element.group));
+        SP_PASS(sp_volume_add_element(&medit->in, element, node));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_parts(struct medit *medit, int kind)
 {
     const int width = parts[kind].nodes;
     int64_t count, node[6], reference;
-    int status;
-    SP_TRY(begin_section(medit, &medit->parts_seen[kind], 2 * width + 1, &count));
+    SP_PASS(begin_section(medit, &medit->parts_seen[kind], 2 * width + 1, &count));
     for (int64_t i = 0; i < count; i++) {
         for (int a = 0; a < width; a++)
-            SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
-        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &reference));
-        SP_TRY(sp_volume_add_part(&medit->in, parts[kind].dimension, reference, width, parts[kind].corners, node));
+            SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
+        SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &reference));
+        SP_PASS(sp_volume_add_part(&medit->in, parts[kind].dimension, reference, width, parts[kind].corners, node));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Returns true for a keyword, which begins with a letter. nan and inf are not keywords; they may occur in a skipped
@@ -121,12 +111,11 @@ static int skip_section(struct medit *medit)
     sp_text *text = &medit->in.text;
     int64_t count, words = 0;
     sp_word word;
-    int status;
 
     if (medit->skipped++ == 0)
         snprintf(medit->passed, sizeof medit->passed, "%s", medit->section);
 
-    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &count));
+    SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &count));
     for (; sp_volume_more(&medit->in) && sp_text_word(text, &word); words++)
         if (is_keyword(word)) {
             text->at = word.at;
@@ -136,18 +125,16 @@ static int skip_section(struct medit *medit)
     if (count < 0 || words < count)
         return sp_volume_fail_here(&medit->in, "%s announces %lld records, but %lld numbers follow", medit->section,
                                    (long long)count, (long long)words);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_header(struct medit *medit)
 {
     int64_t version;
     sp_word word;
-    int status;
 
     snprintf(medit->section, sizeof medit->section, "MeshVersionFormatted");
-    SP_TRY(sp_volume_next_word(&medit->in, medit->section, &word));
+    SP_PASS(sp_volume_next_word(&medit->in, medit->section, &word));
     if (sp_word_is(word, "MFEM"))
         return sp_fail(medit->in.context, SP_INPUT,
                        "the file begins with MFEM: it is of MFEM's own format, which is not supported; save it as VTK");
@@ -155,11 +142,10 @@ static int parse_header(struct medit *medit)
         return sp_fail(medit->in.context, SP_INPUT,
                        "the file does not begin with MeshVersionFormatted: it is no Medit file in text");
 
-    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &version));
+    SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &version));
     if (version < 1 || version > 4)
         return sp_volume_fail_here(&medit->in, "version %lld is not supported (1 to 4 are)", (long long)version);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_section(struct medit *medit)
@@ -167,9 +153,8 @@ static int parse_section(struct medit *medit)
     char shown[SP_TEXT_QUOTE];
     int64_t dimension;
     sp_word word;
-    int status;
 
-    SP_TRY(sp_volume_next_word(&medit->in, "the file", &word));
+    SP_PASS(sp_volume_next_word(&medit->in, "the file", &word));
     sp_word_show(word, shown);
     if (!is_keyword(word))
         return sp_volume_fail_here(&medit->in, "a section like Vertices is expected, not '%s'", shown);
@@ -197,11 +182,10 @@ static int parse_section(struct medit *medit)
     if (!sp_word_same(word, sp_word_of("Dimension")))
         return skip_section(medit);
 
-    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &dimension));
+    SP_PASS(sp_volume_next_integer(&medit->in, medit->section, &dimension));
     if (dimension != 3)
         return sp_volume_fail_here(&medit->in, "the dimension is %lld instead of 3", (long long)dimension);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material,

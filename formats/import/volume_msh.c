@@ -75,17 +75,15 @@ static int integer(struct msh *msh, int bytes, int64_t *value)
 static int real(struct msh *msh, double *value)
 {
     int64_t bits = 0;
-    int status;
     if (!msh->in.text.binary)
         return sp_volume_next_number(&msh->in, msh->section, value);
-    SP_TRY(integer(msh, 8, &bits));
+    SP_PASS(integer(msh, 8, &bits));
     memcpy(value, &bits, sizeof bits);
     if (!isfinite(*value)) {
         msh->in.text.at -= sizeof bits;
         return sp_volume_fail_here(&msh->in, "a number in %s is not finite", msh->section);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The place at which the next record begins. */
@@ -128,10 +126,9 @@ static int parse_format(struct msh *msh)
     char shown[SP_TEXT_QUOTE];
     double version;
     int64_t type, bytes, one = 0;
-    int status;
 
     msh->section = "$MeshFormat";
-    SP_TRY(sp_volume_next_word(&msh->in, msh->section, &word));
+    SP_PASS(sp_volume_next_word(&msh->in, msh->section, &word));
     if (sp_word_is(word, "$NOD") || sp_word_is(word, "$PARA"))
         return sp_fail(msh->in.context, SP_INPUT,
                        "the file begins with %s: it is of version 1 of Gmsh's format, which is not supported; save it "
@@ -142,15 +139,15 @@ static int parse_format(struct msh *msh)
         return sp_fail(msh->in.context, SP_INPUT,
                        "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
 
-    SP_TRY(sp_volume_next_word(&msh->in, msh->section, &word));
+    SP_PASS(sp_volume_next_word(&msh->in, msh->section, &word));
     if (!sp_word_number(word, &version) || !((version >= 2 && version <= 2.2) || version == 4 || version == 4.1))
         return sp_volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)",
                                    sp_word_show(word, shown));
     msh->major = (int)version;
     msh->minor = (int)lround(10 * (version - msh->major));
 
-    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &type));
-    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &bytes));
+    SP_PASS(sp_volume_next_integer(&msh->in, msh->section, &type));
+    SP_PASS(sp_volume_next_integer(&msh->in, msh->section, &bytes));
     if (type != 0 && type != 1)
         return sp_volume_fail_here(&msh->in, "file type %lld is neither 0 (text) nor 1 (binary)", (long long)type);
     if (bytes != 8 && !(msh->major == 4 && bytes == 4))
@@ -162,15 +159,13 @@ static int parse_format(struct msh *msh)
         sp_text_seek(text, text->next);
         text->binary = true;
         int64_t where = sp_volume_here(&msh->in);
-        SP_TRY(integer(msh, 4, &one));
+        SP_PASS(integer(msh, 4, &one));
         msh->swap = one != 1;
         if (one != 1 && one != 0x01000000)
             return sp_volume_fail(&msh->in, where, "the mark of the byte order is %lld instead of 1", (long long)one);
     }
 
-    SP_TRY(end_section(msh));
-done:
-    return status;
+    return end_section(msh);
 }
 
 /* Adds the name of a physical group of fewer dimensions. */
@@ -189,16 +184,15 @@ static int add_set_name(struct msh *msh, int64_t dimension, int64_t tag, sp_word
 static int parse_names(struct msh *msh)
 {
     int64_t count, dimension;
-    int status;
 
-    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &count));
-    SP_TRY(sp_volume_check_count(&msh->in, msh->section, "names", count, ASCII_RECORD));
+    SP_PASS(sp_volume_next_integer(&msh->in, msh->section, &count));
+    SP_PASS(sp_volume_check_count(&msh->in, msh->section, "names", count, ASCII_RECORD));
 
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_group_name name = {0};
         sp_word word;
-        SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &dimension));
-        SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &name.tag));
+        SP_PASS(sp_volume_next_integer(&msh->in, msh->section, &dimension));
+        SP_PASS(sp_volume_next_integer(&msh->in, msh->section, &name.tag));
         sp_text_rest(&msh->in.text, &word);
         if (word.length < 2 || *word.at != '"' || word.at[word.length - 1] != '"')
             return sp_volume_fail_here(&msh->in, "a name in quotes is missing");
@@ -206,17 +200,15 @@ static int parse_names(struct msh *msh)
 
         if (dimension != 3) {
             if (dimension >= 0 && dimension < 3)
-                SP_TRY(add_set_name(msh, dimension, name.tag, word));
+                SP_PASS(add_set_name(msh, dimension, name.tag, word));
             continue;
         }
 
-        SP_TRY(sp_volume_name(&msh->in, sp_volume_here(&msh->in), word, "physical volume", name.name));
-        SP_TRY(sp_volume_push(&msh->in, &msh->names, &name, sizeof name));
+        SP_PASS(sp_volume_name(&msh->in, sp_volume_here(&msh->in), word, "physical volume", name.name));
+        SP_PASS(sp_volume_push(&msh->in, &msh->names, &name, sizeof name));
     }
 
-    SP_TRY(end_section(msh));
-done:
-    return status;
+    return end_section(msh);
 }
 
 /* Reads a list of tags after its count; *first receives the first of them, 0 if there is none. */
@@ -239,31 +231,28 @@ static int group_list(struct msh *msh, int64_t dimension, int64_t tag)
     enum { MOST = 1000 };
     struct msh_member member = {.dimension = dimension, .tag = tag};
     int64_t count;
-    int status;
 
-    SP_TRY(count_of(msh, msh->size_bytes, "tags", 2, 4, &count));
+    SP_PASS(count_of(msh, msh->size_bytes, "tags", 2, 4, &count));
     if (count > MOST)
         return sp_volume_fail_here(&msh->in, "a geometric entity is in %lld physical groups, more than %d",
                                    (long long)count, MOST);
 
     for (int64_t i = 0; i < count; i++) {
-        SP_TRY(integer(msh, 4, &member.physical));
+        SP_PASS(integer(msh, 4, &member.physical));
         member.physical = member.physical < 0 ? -member.physical : member.physical;
-        SP_TRY(sp_volume_push(&msh->in, &msh->members, &member, sizeof member));
+        SP_PASS(sp_volume_push(&msh->in, &msh->members, &member, sizeof member));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_entities(struct msh *msh)
 {
     int64_t counts[4], bounding;
-    int status;
 
     if (msh->major != 4)
         return sp_volume_fail_here(&msh->in, "$Entities in a file of version 2");
     for (int d = 0; d < 4; d++)
-        SP_TRY(count_of(msh, msh->size_bytes, "entities", ASCII_RECORD, 4, &counts[d]));
+        SP_PASS(count_of(msh, msh->size_bytes, "entities", ASCII_RECORD, 4, &counts[d]));
 
     for (int d = 0; d < 4; d++)
         for (int64_t i = 0; i < counts[d]; i++) {
@@ -271,20 +260,20 @@ static int parse_entities(struct msh *msh)
             double unused;
             int64_t ignored;
 
-            SP_TRY(integer(msh, 4, &entity.tag));
+            SP_PASS(integer(msh, 4, &entity.tag));
             /* A bounding box; version 4.1 has only the coordinates of points instead. */
             const int reals = d == 0 && msh->minor == 1 ? 3 : 6;
             for (int k = 0; k < reals; k++)
-                SP_TRY(real(msh, &unused));
+                SP_PASS(real(msh, &unused));
 
             const int64_t before = msh->members.count;
-            SP_TRY(group_list(msh, d, entity.tag));
+            SP_PASS(group_list(msh, d, entity.tag));
             entity.physical = 0;
             if (d == 3 && msh->members.count > before) /* the first gives the region */
                 entity.physical = ((const struct msh_member *)msh->members.data)[before].physical;
 
             if (d > 0)
-                SP_TRY(tag_list(msh, &ignored, &bounding));
+                SP_PASS(tag_list(msh, &ignored, &bounding));
             if (d < 3)
                 continue;
 
@@ -294,44 +283,36 @@ static int parse_entities(struct msh *msh)
                     "volume %lld is in %lld physical groups, of which the first, %lld, gives the region, and "
                     "the others are sets of elements",
                     (long long)entity.tag, (long long)(msh->members.count - before), (long long)entity.physical);
-            SP_TRY(sp_volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
+            SP_PASS(sp_volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
         }
 
-    SP_TRY(end_section(msh));
-done:
-    return status;
+    return end_section(msh);
 }
 
 /* The count at the start of a section of version 2 is text in binary files too. */
 static int head_2(struct msh *msh, const char *what, int64_t each, int64_t *count)
 {
-    int status;
-    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, count));
+    SP_PASS(sp_volume_next_integer(&msh->in, msh->section, count));
     if (msh->in.text.binary)
         sp_text_seek(&msh->in.text, msh->in.text.next);
-    SP_TRY(sp_volume_check_count(&msh->in, msh->section, what, *count, each));
-done:
-    return status;
+    return sp_volume_check_count(&msh->in, msh->section, what, *count, each);
 }
 
 static int read_nodes_2(struct msh *msh)
 {
     int64_t count;
-    int status;
 
-    SP_TRY(head_2(msh, "nodes", msh->in.text.binary ? 28 : ASCII_RECORD, &count));
+    SP_PASS(head_2(msh, "nodes", msh->in.text.binary ? 28 : ASCII_RECORD, &count));
     struct sp_volume_node *node = sp_list_add(&msh->in.nodes, count, sizeof *node);
-    if (!node)
-        return sp_fail_memory(msh->in.context);
+    SP_PASS(sp_allocated(msh->in.context, node));
 
     for (int64_t i = 0; i < count; i++) {
         node[i].where = next_place(msh);
-        SP_TRY(integer(msh, 4, &node[i].id));
+        SP_PASS(integer(msh, 4, &node[i].id));
         for (int k = 0; k < 3; k++)
-            SP_TRY(real(msh, &node[i].x[k]));
+            SP_PASS(real(msh, &node[i].x[k]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* A block of nodes of version 4: all tags come first in 4.1, tag and position together in 4.0; `extra` parametric
@@ -339,27 +320,25 @@ done:
 static int read_node_block(struct msh *msh, struct sp_volume_node *node, int64_t count, int extra)
 {
     double unused;
-    int status = SP_OK;
 
     if (msh->minor == 1)
         for (int64_t i = 0; i < count; i++) {
             node[i].where = next_place(msh);
-            SP_TRY(integer(msh, msh->size_bytes, &node[i].id));
+            SP_PASS(integer(msh, msh->size_bytes, &node[i].id));
         }
 
     for (int64_t i = 0; i < count; i++) {
         if (msh->minor == 0) {
             node[i].where = next_place(msh);
-            SP_TRY(integer(msh, 4, &node[i].id));
+            SP_PASS(integer(msh, 4, &node[i].id));
         }
 
         for (int k = 0; k < 3; k++)
-            SP_TRY(real(msh, &node[i].x[k]));
+            SP_PASS(real(msh, &node[i].x[k]));
         for (int k = 0; k < extra; k++)
-            SP_TRY(real(msh, &unused));
+            SP_PASS(real(msh, &unused));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* "blocks total [lowest highest]" at the start of $Nodes and $Elements of version 4. */
@@ -367,47 +346,41 @@ static int block_head(struct msh *msh, const char *what, int64_t text_bytes, int
                       int64_t *total)
 {
     int64_t unused;
-    int status;
-    SP_TRY(count_of(msh, msh->size_bytes, "blocks", ASCII_RECORD, 12 + msh->size_bytes, blocks));
-    SP_TRY(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, total));
+    SP_PASS(count_of(msh, msh->size_bytes, "blocks", ASCII_RECORD, 12 + msh->size_bytes, blocks));
+    SP_PASS(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, total));
     if (msh->minor == 1)
         for (int i = 0; i < 2; i++)
-            SP_TRY(integer(msh, msh->size_bytes, &unused));
-done:
-    return status;
+            SP_PASS(integer(msh, msh->size_bytes, &unused));
+    return SP_OK;
 }
 
 /* "dimension tag third count" (4.1), "tag dimension third count" (4.0). */
 static int block_line(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t left,
                       int64_t *dimension, int64_t *tag, int64_t *third, int64_t *count)
 {
-    int status;
-    SP_TRY(integer(msh, 4, msh->minor == 1 ? dimension : tag));
-    SP_TRY(integer(msh, 4, msh->minor == 1 ? tag : dimension));
-    SP_TRY(integer(msh, 4, third));
-    SP_TRY(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, count));
+    SP_PASS(integer(msh, 4, msh->minor == 1 ? dimension : tag));
+    SP_PASS(integer(msh, 4, msh->minor == 1 ? tag : dimension));
+    SP_PASS(integer(msh, 4, third));
+    SP_PASS(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, count));
     if (*dimension < 0 || *dimension > 3)
         return sp_volume_fail_here(&msh->in, "a block of %s has dimension %lld", what, (long long)*dimension);
     if (*count > left)
         return sp_volume_fail_here(&msh->in, "the blocks have more %s than %s announces", what, msh->section);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_nodes_4(struct msh *msh)
 {
     int64_t blocks, total, dimension, tag, parametric, count,
         binary_bytes = (msh->minor == 1 ? msh->size_bytes : 4) + 24;
-    int status;
 
-    SP_TRY(block_head(msh, "nodes", ASCII_RECORD, binary_bytes, &blocks, &total));
+    SP_PASS(block_head(msh, "nodes", ASCII_RECORD, binary_bytes, &blocks, &total));
     struct sp_volume_node *node = sp_list_add(&msh->in.nodes, total, sizeof *node);
-    if (!node)
-        return sp_fail_memory(msh->in.context);
+    SP_PASS(sp_allocated(msh->in.context, node));
 
     for (int64_t b = 0; b < blocks; b++) {
-        SP_TRY(block_line(msh, "nodes", ASCII_RECORD, binary_bytes, total, &dimension, &tag, &parametric, &count));
-        SP_TRY(read_node_block(msh, node, count, parametric ? (int)dimension : 0));
+        SP_PASS(block_line(msh, "nodes", ASCII_RECORD, binary_bytes, total, &dimension, &tag, &parametric, &count));
+        SP_PASS(read_node_block(msh, node, count, parametric ? (int)dimension : 0));
         node += count;
         total -= count;
     }
@@ -415,8 +388,7 @@ static int read_nodes_4(struct msh *msh)
     if (total > 0)
         return sp_volume_fail_here(&msh->in, "the blocks of $Nodes have %lld nodes less than announced",
                                    (long long)total);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The type of the elements; SP_VOLUME_PASSED for those of fewer dimensions. */
@@ -495,22 +467,22 @@ static int read_elements_2(struct msh *msh)
     bool binary = msh->in.text.binary;
     int64_t count, id = 0, type, tags, follow = 1, physical;
     const struct msh_type *of = NULL;
-    int status, found = SP_VOLUME_PASSED;
+    int found = SP_VOLUME_PASSED;
 
-    SP_TRY(head_2(msh, "elements", ASCII_RECORD, &count));
+    SP_PASS(head_2(msh, "elements", ASCII_RECORD, &count));
 
     for (int64_t i = 0; i < count; i += follow) {
         int64_t where = next_place(msh);
         if (!binary)
-            SP_TRY(integer(msh, 4, &id));
-        SP_TRY(integer(msh, 4, &type));
+            SP_PASS(integer(msh, 4, &id));
+        SP_PASS(integer(msh, 4, &type));
         if (binary)
-            SP_TRY(integer(msh, 4, &follow));
-        SP_TRY(integer(msh, 4, &tags));
+            SP_PASS(integer(msh, 4, &follow));
+        SP_PASS(integer(msh, 4, &tags));
 
         if (tags < 0 || tags > 100000)
             return sp_volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
-        SP_TRY(find_type(msh, where, type, &found, &of));
+        SP_PASS(find_type(msh, where, type, &found, &of));
         if (follow < 1 || follow > count - i)
             return sp_volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
                                   (long long)(count - i));
@@ -518,33 +490,32 @@ static int read_elements_2(struct msh *msh)
         for (int64_t j = 0; j < follow; j++) {
             if (binary) {
                 where = sp_volume_here(&msh->in);
-                SP_TRY(integer(msh, 4, &id));
+                SP_PASS(integer(msh, 4, &id));
             }
-            SP_TRY(read_tags(msh, tags, &physical));
+            SP_PASS(read_tags(msh, tags, &physical));
             physical = physical < 0 ? -physical : physical; /* the sign of a group is its orientation */
-            SP_TRY(read_element(msh, where, id, physical, found, of, 4));
+            SP_PASS(read_element(msh, where, id, physical, found, of, 4));
         }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int read_elements_4(struct msh *msh)
 {
     int64_t blocks, total, dimension, tag, type, count, id;
     const struct msh_type *of = NULL;
-    int bytes = msh->minor == 1 ? msh->size_bytes : 4, status, found = SP_VOLUME_PASSED;
+    int bytes = msh->minor == 1 ? msh->size_bytes : 4, found = SP_VOLUME_PASSED;
 
-    SP_TRY(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
+    SP_PASS(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
     for (int64_t b = 0; b < blocks; b++) {
         int64_t where = next_place(msh);
-        SP_TRY(block_line(msh, "elements", 4, 2 * bytes, total, &dimension, &tag, &type, &count));
-        SP_TRY(find_type(msh, where, type, &found, &of));
+        SP_PASS(block_line(msh, "elements", 4, 2 * bytes, total, &dimension, &tag, &type, &count));
+        SP_PASS(find_type(msh, where, type, &found, &of));
 
         for (int64_t i = 0; i < count; i++) {
             where = next_place(msh);
-            SP_TRY(integer(msh, bytes, &id));
-            SP_TRY(read_element(msh, where, id, tag, found, of, bytes));
+            SP_PASS(integer(msh, bytes, &id));
+            SP_PASS(read_element(msh, where, id, tag, found, of, bytes));
         }
         total -= count;
     }
@@ -552,8 +523,7 @@ static int read_elements_4(struct msh *msh)
     if (total > 0)
         return sp_volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced",
                                    (long long)total);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Skips a section up to its $End. */
@@ -585,9 +555,8 @@ static int parse_section(struct msh *msh)
     sp_word name;
     char shown[SP_TEXT_QUOTE];
     int64_t where = sp_volume_here(&msh->in);
-    int status;
 
-    SP_TRY(sp_volume_next_word(&msh->in, msh->section, &name));
+    SP_PASS(sp_volume_next_word(&msh->in, msh->section, &name));
     bool nodes = sp_word_is(name, "$Nodes"), elements = sp_word_is(name, "$Elements");
     if (sp_word_is(name, "$PartitionedEntities") || sp_word_is(name, "$ParametricNodes"))
         return sp_volume_fail(&msh->in, where, "meshes with %s are not supported; save it without",
@@ -613,13 +582,11 @@ static int parse_section(struct msh *msh)
     msh->nodes_seen |= nodes;
     msh->elements_seen |= elements;
     if (nodes)
-        SP_TRY(msh->major == 2 ? read_nodes_2(msh) : read_nodes_4(msh));
+        SP_PASS(msh->major == 2 ? read_nodes_2(msh) : read_nodes_4(msh));
     else
-        SP_TRY(msh->major == 2 ? read_elements_2(msh) : read_elements_4(msh));
+        SP_PASS(msh->major == 2 ? read_elements_2(msh) : read_elements_4(msh));
 
-    SP_TRY(end_section(msh));
-done:
-    return status;
+    return end_section(msh);
 }
 
 /* ---- regions ---- */
@@ -632,16 +599,13 @@ static int entities_to_physical(struct msh *msh)
     struct sp_volume_ids ids;
     int64_t twice;
 
-    int status = sp_volume_ids_build(&msh->in, msh->entities.count, entity, sizeof *entity, &ids, &twice);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_volume_ids_build(&msh->in, msh->entities.count, entity, sizeof *entity, &ids, &twice));
     if (twice >= 0)
         return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice",
                        (long long)entity[twice].tag);
 
     msh->volume = sp_pool_raw(&msh->in.pool, msh->in.elements.count, sizeof *msh->volume);
-    if (!msh->volume)
-        return sp_fail_memory(msh->in.context);
+    SP_PASS(sp_allocated(msh->in.context, msh->volume));
 
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
         int64_t index = sp_volume_ids_find(&ids, element[e].group);
@@ -658,7 +622,6 @@ static const char *const prefix[3] = {"point", "curve", "surface"};
 static int name_members(struct msh *msh, sp_list *names)
 {
     const struct msh_member *member = msh->members.data;
-    int status = SP_OK;
 
     if (msh->others.count > 0)
         qsort(msh->others.data, (size_t)msh->others.count, sizeof(struct sp_volume_set_name),
@@ -678,10 +641,9 @@ static int name_members(struct msh *msh, sp_list *names)
             memcpy(here.name, found->name, sizeof here.name);
         else
             snprintf(here.name, sizeof here.name, "%s-%lld", prefix[here.dimension], (long long)member[i].physical);
-        SP_TRY(sp_volume_push(&msh->in, names, &here, sizeof here));
+        SP_PASS(sp_volume_push(&msh->in, names, &here, sizeof here));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* An element of the mesh in a volume of the file. */
@@ -702,9 +664,7 @@ static int place_elements(struct msh *msh, sp_list *list)
 {
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
         const struct placed here = {msh->volume[e], msh->in.element[e]};
-        const int status = here.element < 0 ? SP_OK : sp_volume_push(&msh->in, list, &here, sizeof here);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(here.element < 0 ? SP_OK : sp_volume_push(&msh->in, list, &here, sizeof here));
     }
     if (list->count > 0)
         qsort(list->data, (size_t)list->count, sizeof(struct placed), compare_placed);

@@ -48,7 +48,7 @@ int sp_volume_sets_index(struct sp_volume_reader *reader, struct sp_volume_sets 
     sets->stride = stride;
     sets->count = count;
     sets->stamp = sp_pool_new(&reader->pool, count, sizeof *sets->stamp);
-    return sets->stamp ? SP_OK : sp_fail_memory(reader->context);
+    return sp_allocated(reader->context, sets->stamp);
 }
 
 int sp_volume_sets_add_index(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index,

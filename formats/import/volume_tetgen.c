@@ -17,7 +17,6 @@ static int parse_header(struct tetgen *tetgen, const char *const *what, int need
 {
     sp_text *text = &tetgen->in.text;
     int64_t begin = sp_volume_here(&tetgen->in);
-    int status = SP_OK;
 
     if (!sp_volume_line(&tetgen->in))
         return sp_volume_fail(&tetgen->in, begin, "the line with the counts is missing");
@@ -26,15 +25,14 @@ static int parse_header(struct tetgen *tetgen, const char *const *what, int need
         value[i] = 0;
         if (i >= needed && !sp_text_more(text))
             continue;
-        SP_TRY(sp_text_need_integer(tetgen->in.context, text, what[i], &value[i]));
+        SP_PASS(sp_text_need_integer(tetgen->in.context, text, what[i], &value[i]));
         if (value[i] < 0 || (i > 0 && value[i] > MOST_FIELDS))
             return sp_volume_fail_here(&tetgen->in, "%s: %lld is no such number", what[i], (long long)value[i]);
     }
 
     if (sp_text_more(text))
         return sp_volume_fail_here(&tetgen->in, "the line with the counts has more than %d numbers", count);
-done:
-    return status;
+    return SP_OK;
 }
 
 static const char *plural(const char *what)
@@ -46,31 +44,27 @@ static const char *plural(const char *what)
 static int next_record(struct tetgen *tetgen, const char *what, int64_t i, int64_t count, int64_t header, int64_t *base,
                        int64_t *number)
 {
-    int status;
     if (!sp_volume_line(&tetgen->in))
         return sp_volume_fail(&tetgen->in, header, "%lld %s are announced, %lld follow", (long long)count, plural(what),
                               (long long)i);
-    SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, what, number));
+    SP_PASS(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, what, number));
     if (i == 0)
         *base = *number == 0 ? 0 : 1;
     if (*number != *base + i)
         return sp_volume_fail_here(&tetgen->in, "%s %lld stands where %lld is due", what, (long long)*number,
                                    (long long)(*base + i));
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Skips the numbers after those that are used. */
 static int end_record(struct tetgen *tetgen, const char *what, int64_t number, int64_t unused)
 {
     double value;
-    int status = SP_OK;
     for (int64_t i = 0; i < unused; i++)
-        SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "attribute or marker", &value));
+        SP_PASS(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "attribute or marker", &value));
     if (sp_text_more(&tetgen->in.text))
         return sp_volume_fail_here(&tetgen->in, "%s %lld has more numbers than are announced", what, (long long)number);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Checks that nothing follows the last record. */
@@ -87,51 +81,45 @@ static int parse_nodes(struct tetgen *tetgen)
     static const char *const what[] = {"count of vertices", "dimension", "count of attributes", "count of markers"};
     static const char *const axis[] = {"x", "y", "z"};
     int64_t head[4], base = 1, file = tetgen->in.file;
-    int status;
 
-    SP_TRY(parse_header(tetgen, what, 2, 4, head));
+    SP_PASS(parse_header(tetgen, what, 2, 4, head));
     int64_t header = sp_volume_here(&tetgen->in);
     if (head[1] != 3)
         return sp_volume_fail_here(&tetgen->in, "the dimension is %lld instead of 3", (long long)head[1]);
 
     for (int64_t i = 0; i < head[0]; i++) {
         struct sp_volume_node node;
-        SP_TRY(next_record(tetgen, "vertex", i, head[0], header, &base, &node.id));
+        SP_PASS(next_record(tetgen, "vertex", i, head[0], header, &base, &node.id));
         node.where = sp_volume_here(&tetgen->in);
 
         for (int k = 0; k < 3; k++)
-            SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, axis[k], &node.x[k]));
-        SP_TRY(end_record(tetgen, "vertex", node.id, head[2] + head[3]));
-        SP_TRY(sp_volume_push(&tetgen->in, &tetgen->in.nodes, &node, sizeof node));
+            SP_PASS(sp_text_need_number(tetgen->in.context, &tetgen->in.text, axis[k], &node.x[k]));
+        SP_PASS(end_record(tetgen, "vertex", node.id, head[2] + head[3]));
+        SP_PASS(sp_volume_push(&tetgen->in, &tetgen->in.nodes, &node, sizeof node));
     }
 
-    SP_TRY(end_file(tetgen, "vertex", head[0], file));
-done:
-    return status;
+    return end_file(tetgen, "vertex", head[0], file);
 }
 
 /* Parses the region of an element: its first attribute, which TetGen writes as a real number. */
 static int parse_region(struct tetgen *tetgen, struct sp_volume_element *element)
 {
     double value;
-    int status;
-    SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "region of the element", &value));
+    SP_PASS(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "region of the element", &value));
     if (!(value >= -1e15 && value <= 1e15) || value != (double)(int64_t)value)
         return sp_volume_fail_here(
             &tetgen->in, "the attribute %g of element %lld is no whole number, as the number of its region must be",
             value, (long long)element->id);
     element->group = (int64_t)value;
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_elements(struct tetgen *tetgen)
 {
     static const char *const what[] = {"count of elements", "corners of an element", "count of attributes"};
     int64_t head[3], base = 1, file = tetgen->in.file;
-    int status;
 
-    SP_TRY(parse_header(tetgen, what, 2, 3, head));
+    SP_PASS(parse_header(tetgen, what, 2, 3, head));
     int64_t header = sp_volume_here(&tetgen->in);
 
     if (head[1] != 4 && head[1] != 10)
@@ -143,20 +131,18 @@ static int parse_elements(struct tetgen *tetgen)
         struct sp_volume_element element = {.type = head[1] == 4 ? SP_TET4 : SP_TET10, .by_place = true};
         int64_t node[10];
 
-        SP_TRY(next_record(tetgen, "element", i, head[0], header, &base, &element.id));
+        SP_PASS(next_record(tetgen, "element", i, head[0], header, &base, &element.id));
         element.where = sp_volume_here(&tetgen->in);
         for (int64_t a = 0; a < head[1]; a++)
-            SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, "node", &node[a]));
+            SP_PASS(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, "node", &node[a]));
 
         if (head[2] > 0)
-            SP_TRY(parse_region(tetgen, &element));
-        SP_TRY(end_record(tetgen, "element", element.id, head[2] > 0 ? head[2] - 1 : 0));
-        SP_TRY(sp_volume_add_element(&tetgen->in, element, node));
+            SP_PASS(parse_region(tetgen, &element));
+        SP_PASS(end_record(tetgen, "element", element.id, head[2] > 0 ? head[2] - 1 : 0));
+        SP_PASS(sp_volume_add_element(&tetgen->in, element, node));
     }
 
-    SP_TRY(end_file(tetgen, "element", head[0], file));
-done:
-    return status;
+    return end_file(tetgen, "element", head[0], file);
 }
 
 /* Writes the name of the other file, without its folder; *elements receives whether `name` is the file of the elements.

@@ -27,14 +27,12 @@ struct veg {
 /* Advances to the next line, following *INCLUDE; found = false at the end. */
 static int next_line(struct veg *veg, bool *found)
 {
-    int status = SP_OK;
     while ((*found = sp_volume_line(&veg->in)) && sp_text_match(&veg->in.text, "*INCLUDE")) {
         sp_word name;
         sp_text_rest(&veg->in.text, &name);
-        SP_TRY(sp_volume_include(&veg->in, name));
+        SP_PASS(sp_volume_include(&veg->in, name));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Advances to the next line unless it is a keyword. */
@@ -76,9 +74,8 @@ static int parse_header(struct veg *veg, const char *what, int64_t width, int64_
     char shown[SP_TEXT_QUOTE];
     int64_t value[4] = {0, width, 0, 0};
     sp_word word;
-    int status;
 
-    SP_TRY(need_line(veg, "the line with the count"));
+    SP_PASS(need_line(veg, "the line with the count"));
     for (int i = 0; i < 4 && sp_text_word(text, &word); i++)
         if (!sp_word_integer(word, &value[i]) || value[i] < 0 || (i >= 2 && value[i] > 1000))
             return sp_volume_fail_here(&veg->in, "'%s' is no count", sp_word_show(word, shown));
@@ -89,22 +86,19 @@ static int parse_header(struct veg *veg, const char *what, int64_t width, int64_
 
     *count = value[0];
     *fields = 1 + width + value[2] + value[3];
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Parses the number of record i: consecutive from 0 or 1. */
 static int parse_number(struct veg *veg, const char *what, int64_t i, int64_t *base, int64_t *number)
 {
-    int status;
-    SP_TRY(sp_text_need_integer(veg->in.context, &veg->in.text, what, number));
+    SP_PASS(sp_text_need_integer(veg->in.context, &veg->in.text, what, number));
     if (i == 0 && (*number == 0 || *number == 1))
         *base = *number;
     if (*number != *base + i)
         return sp_volume_fail_here(&veg->in, "%s %lld stands where %lld is due", what, (long long)*number,
                                    (long long)(*base + i));
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Advances to the line of record i of the `count` announced ones. */
@@ -136,31 +130,29 @@ static int parse_vertices(struct veg *veg)
     sp_context *context = veg->in.context;
     sp_text *text = &veg->in.text;
     int64_t count, fields, base = 1;
-    int status;
 
     if (veg->vertices_seen)
         return sp_volume_fail_here(&veg->in, "*VERTICES occurs twice");
     veg->vertices_seen = true;
-    SP_TRY(parse_header(veg, "vertices", 3, &count, &fields));
+    SP_PASS(parse_header(veg, "vertices", 3, &count, &fields));
     int64_t header = sp_volume_here(&veg->in);
 
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_node node;
-        SP_TRY(next_record(veg, "vertices", i, count, header));
+        SP_PASS(next_record(veg, "vertices", i, count, header));
         node.where = sp_volume_here(&veg->in);
-        SP_TRY(parse_number(veg, "vertex", i, &base, &node.id));
+        SP_PASS(parse_number(veg, "vertex", i, &base, &node.id));
 
         for (int k = 0; k < 3; k++) {
             if (!sp_text_more(text))
                 return sp_volume_fail_here(&veg->in, "vertex %lld has %d of 3 coordinates", (long long)node.id, k);
-            SP_TRY(sp_text_need_number(context, text, axis[k], &node.x[k]));
+            SP_PASS(sp_text_need_number(context, text, axis[k], &node.x[k]));
         }
 
-        SP_TRY(end_record(veg, 4, fields));
-        SP_TRY(sp_volume_push(&veg->in, &veg->in.nodes, &node, sizeof node));
+        SP_PASS(end_record(veg, 4, fields));
+        SP_PASS(sp_volume_push(&veg->in, &veg->in.nodes, &node, sizeof node));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static bool begins(sp_word word, const char *prefix)
@@ -175,13 +167,12 @@ static int parse_elements(struct veg *veg)
     int64_t count, fields, width = 0, base = 1;
     char shown[SP_TEXT_QUOTE];
     sp_word type = {0};
-    int status;
 
     if (veg->elements_seen)
         return sp_volume_fail_here(&veg->in, "*ELEMENTS occurs twice");
     veg->elements_seen = true;
 
-    SP_TRY(need_line(veg, "the type of the elements"));
+    SP_PASS(need_line(veg, "the type of the elements"));
     sp_text_word(text, &type);
     if (begins(type, "TET"))
         width = 4;
@@ -191,28 +182,27 @@ static int parse_elements(struct veg *veg)
         return sp_volume_fail_here(&veg->in, "unknown type of elements '%s' (TET and CUBIC are known)",
                                    sp_word_show(type, shown));
 
-    SP_TRY(parse_header(veg, "elements", width, &count, &fields));
+    SP_PASS(parse_header(veg, "elements", width, &count, &fields));
     int64_t header = sp_volume_here(&veg->in);
 
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_element element = {.type = width == 4 ? SP_TET4 : SP_HEX8, .group = -1};
         int64_t node[8];
-        SP_TRY(next_record(veg, "elements", i, count, header));
+        SP_PASS(next_record(veg, "elements", i, count, header));
         element.where = sp_volume_here(&veg->in);
-        SP_TRY(parse_number(veg, "element", i, &base, &element.id));
+        SP_PASS(parse_number(veg, "element", i, &base, &element.id));
 
         for (int64_t a = 0; a < width; a++) {
             if (!sp_text_more(text))
                 return sp_volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id,
                                            (long long)a, (long long)width);
-            SP_TRY(sp_text_need_integer(context, text, "corner", &node[a]));
+            SP_PASS(sp_text_need_integer(context, text, "corner", &node[a]));
         }
 
-        SP_TRY(end_record(veg, 1 + width, fields));
-        SP_TRY(sp_volume_add_element(&veg->in, element, node));
+        SP_PASS(end_record(veg, 1 + width, fields));
+        SP_PASS(sp_volume_add_element(&veg->in, element, node));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* VegaFEM's R has the material's axes as columns, `frame` has them as rows. The printed digits are completed by
@@ -290,20 +280,20 @@ static int parse_material(struct veg *veg)
     sp_material material = {0};
     sp_word word;
     double value[MOST + 1] = {0};
-    int count = 0, due = -1, orthotropic = -1, status;
+    int count = 0, due = -1, orthotropic = -1;
 
     memcpy(material.frame, identity, sizeof identity);
     sp_text_rest(&in->text, &word);
-    SP_TRY(blank_free_name(veg, word, "material", material.name));
+    SP_PASS(blank_free_name(veg, word, "material", material.name));
 
     for (int64_t i = 0; i < veg->materials.count; i++)
         if (strcmp(((sp_material *)veg->materials.data)[i].name, material.name) == 0)
             return sp_volume_fail_here(in, "material %s is defined twice", sp_word_show(word, shown));
 
-    SP_TRY(need_line(veg, "the line with the material's type and parameters"));
+    SP_PASS(need_line(veg, "the line with the material's type and parameters"));
     sp_text_word(&in->text, &word);
     for (; count <= MOST && sp_text_more(&in->text); count++)
-        SP_TRY(sp_text_need_number(in->context, &in->text, "parameter", &value[count]));
+        SP_PASS(sp_text_need_number(in->context, &in->text, "parameter", &value[count]));
 
     if (sp_word_is(word, "ENU"))
         due = 3;
@@ -322,22 +312,20 @@ static int parse_material(struct veg *veg)
         return sp_volume_fail_here(in, "%s takes %d numbers, not %d", sp_word_show(word, shown), due, count);
 
     material.density = value[0];
-    SP_TRY(sp_volume_check_density(in, sp_volume_here(in), material.density));
+    SP_PASS(sp_volume_check_density(in, sp_volume_here(in), material.density));
     if (orthotropic >= 0)
-        SP_TRY(set_orthotropic(veg, orthotropic, value + 1, &material));
+        SP_PASS(set_orthotropic(veg, orthotropic, value + 1, &material));
     else if (due == 3) {
         material.law = SP_LAW_STVK;
         material.young = value[1];
         material.poisson = value[2];
-        SP_TRY(sp_volume_check_isotropic(in, sp_volume_here(in), value[1], value[2]));
+        SP_PASS(sp_volume_check_isotropic(in, sp_volume_here(in), value[1], value[2]));
     } else {
         material.law = SP_LAW_MOONEY_RIVLIN;
         memcpy(material.mooney, value + 1, sizeof material.mooney);
     }
 
-    SP_TRY(sp_volume_push(in, &veg->materials, &material, sizeof material));
-done:
-    return status;
+    return sp_volume_push(in, &veg->materials, &material, sizeof material);
 }
 
 static int parse_set(struct veg *veg)
@@ -347,10 +335,9 @@ static int parse_set(struct veg *veg)
     struct veg_set set = {.first = veg->members.count};
     sp_word name;
     bool found;
-    int status;
 
     sp_text_rest(&in->text, &name);
-    SP_TRY(blank_free_name(veg, name, "set", set.name));
+    SP_PASS(blank_free_name(veg, name, "set", set.name));
     if (strcmp(set.name, "allElements") == 0)
         return sp_volume_fail_here(in, "the set allElements always means all elements");
 
@@ -359,20 +346,18 @@ static int parse_set(struct veg *veg)
             return sp_volume_fail_here(in, "set %s is defined twice", sp_word_show(name, shown));
 
     for (;;) {
-        SP_TRY(data_line(veg, &found));
+        SP_PASS(data_line(veg, &found));
         if (!found)
             break;
         while (sp_text_more(&in->text)) {
             struct veg_member member = {.where = sp_volume_here(in)};
-            SP_TRY(sp_text_need_integer(in->context, &in->text, "element of the set", &member.number));
-            SP_TRY(sp_volume_push(in, &veg->members, &member, sizeof member));
+            SP_PASS(sp_text_need_integer(in->context, &in->text, "element of the set", &member.number));
+            SP_PASS(sp_volume_push(in, &veg->members, &member, sizeof member));
         }
     }
 
     set.end = veg->members.count;
-    SP_TRY(sp_volume_push(in, &veg->sets, &set, sizeof set));
-done:
-    return status;
+    return sp_volume_push(in, &veg->sets, &set, sizeof set);
 }
 
 static int parse_region(struct veg *veg)
@@ -380,9 +365,8 @@ static int parse_region(struct veg *veg)
     struct sp_volume_reader *in = &veg->in;
     struct veg_region region;
     sp_word set;
-    int status;
 
-    SP_TRY(need_line(veg, "the line 'set, material' of the region"));
+    SP_PASS(need_line(veg, "the line 'set, material' of the region"));
     region.where = sp_volume_here(in);
     sp_text_rest(&in->text, &set);
 
@@ -394,11 +378,9 @@ static int parse_region(struct veg *veg)
     if (memchr(material.at, ',', (size_t)material.length))
         return sp_volume_fail_here(in, "a region is 'set, material'");
 
-    SP_TRY(blank_free_name(veg, set, "set", region.set));
-    SP_TRY(blank_free_name(veg, material, "material", region.material));
-    SP_TRY(sp_volume_push(in, &veg->regions, &region, sizeof region));
-done:
-    return status;
+    SP_PASS(blank_free_name(veg, set, "set", region.set));
+    SP_PASS(blank_free_name(veg, material, "material", region.material));
+    return sp_volume_push(in, &veg->regions, &region, sizeof region);
 }
 
 static int parse_sections(struct veg *veg)
@@ -415,10 +397,9 @@ static int parse_sections(struct veg *veg)
     char shown[SP_TEXT_QUOTE];
     sp_word rest;
     bool found;
-    int status;
     for (;;) {
         int i = 0;
-        SP_TRY(next_line(veg, &found));
+        SP_PASS(next_line(veg, &found));
         if (!found)
             return SP_OK;
 
@@ -430,10 +411,9 @@ static int parse_sections(struct veg *veg)
                                        sp_word_show(rest, shown));
         }
 
-        SP_TRY(sections[i].parse(veg));
+        SP_PASS(sections[i].parse(veg));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Assigns a material to the elements of a region; sets other than allElements come first. owner [elements] is the
@@ -492,17 +472,15 @@ static int assign_regions(struct veg *veg)
     struct sp_volume_element *element = veg->in.elements.data;
     const struct veg_region *region = veg->regions.data;
     int64_t twice, count = veg->in.elements.count, whole = -1;
-    int status;
 
-    SP_TRY(sp_volume_ids_build(&veg->in, count, element, sizeof *element, &ids, &twice));
+    SP_PASS(sp_volume_ids_build(&veg->in, count, element, sizeof *element, &ids, &twice));
     int64_t *owner = sp_pool_raw(&veg->in.pool, count, sizeof *owner);
-    if (!owner)
-        return sp_fail_memory(veg->in.context);
+    SP_PASS(sp_allocated(veg->in.context, owner));
     memset(owner, 0xff, (size_t)count * sizeof *owner);
 
     for (int64_t i = 0; i < veg->regions.count; i++) {
         if (strcmp(region[i].set, "allElements") != 0)
-            SP_TRY(assign_region(veg, &ids, i, owner));
+            SP_PASS(assign_region(veg, &ids, i, owner));
         else if (whole >= 0)
             return sp_volume_fail(&veg->in, region[i].where, "two regions take allElements");
         else
@@ -510,14 +488,13 @@ static int assign_regions(struct veg *veg)
     }
 
     if (whole >= 0)
-        SP_TRY(assign_region(veg, &ids, whole, owner));
+        SP_PASS(assign_region(veg, &ids, whole, owner));
 
     for (int64_t e = 0; e < count; e++)
         if (owner[e] < 0)
             return sp_volume_fail(&veg->in, element[e].where, "element %lld is in none of the %lld regions",
                                   (long long)element[e].id, (long long)veg->regions.count);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The sets become sets of elements; numbers that no element has are left out. */

@@ -34,9 +34,7 @@ static int next_type(struct vtk *vtk, const struct sp_volume_vtk_type **type)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word word;
-    int status = next_word(vtk, &word);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(next_word(vtk, &word));
     *type = sp_volume_vtk_legacy_type(word);
     return *type ? SP_OK
                  : sp_volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
@@ -97,14 +95,12 @@ static int skip_values(struct vtk *vtk, int64_t tuples, int64_t components, int 
 {
     int64_t count;
     sp_word word;
-    int status;
-    SP_TRY(begin_values(vtk, "values", tuples, components, bytes, &count));
+    SP_PASS(begin_values(vtk, "values", tuples, components, bytes, &count));
     if (vtk->in.text.binary && !sp_text_bytes(&vtk->in.text, count * bytes))
         return sp_volume_fail_end(&vtk->in, vtk->section);
     for (int64_t i = 0; !vtk->in.text.binary && i < count; i++)
-        SP_TRY(next_word(vtk, &word));
-done:
-    return status;
+        SP_PASS(next_word(vtk, &word));
+    return SP_OK;
 }
 
 /* ---- points and cells ---- */
@@ -115,7 +111,6 @@ static int parse_header(struct vtk *vtk)
     char shown[SP_TEXT_QUOTE];
     double version;
     sp_word word;
-    int status;
 
     if (!sp_volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") ||
         !sp_text_match(text, "DataFile") || !sp_text_match(text, "Version"))
@@ -123,7 +118,7 @@ static int parse_header(struct vtk *vtk)
                        "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
     strcpy(vtk->section, "the header");
 
-    SP_TRY(next_word(vtk, &word));
+    SP_PASS(next_word(vtk, &word));
     if (!sp_word_number(word, &version) || !(version >= 1 && version <= 5.1))
         return sp_volume_fail_here(&vtk->in, "version '%s' is not supported (1.0 to 5.1 are)",
                                    sp_word_show(word, shown));
@@ -135,13 +130,12 @@ static int parse_header(struct vtk *vtk)
     sp_text_seek(text, end + 1);
     text->line++;
 
-    SP_TRY(next_word(vtk, &word));
+    SP_PASS(next_word(vtk, &word));
     bool binary = sp_word_same(word, sp_word_of("BINARY"));
     if (!binary && !sp_word_same(word, sp_word_of("ASCII")))
         return sp_volume_fail_here(&vtk->in, "'%s' stands where ASCII or BINARY is due", sp_word_show(word, shown));
     text->binary = binary; /* until here messages name the line */
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Skips METADATA, which ends at the next empty line. */
@@ -164,24 +158,21 @@ static int parse_points(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type;
     int64_t count, values;
-    int status;
 
-    SP_TRY(next_count(vtk, &count));
-    SP_TRY(next_type(vtk, &type));
-    SP_TRY(begin_values(vtk, "coordinates", count, 3, type->bytes, &values));
+    SP_PASS(next_count(vtk, &count));
+    SP_PASS(next_type(vtk, &type));
+    SP_PASS(begin_values(vtk, "coordinates", count, 3, type->bytes, &values));
 
     struct sp_volume_node *node = sp_list_add(&vtk->in.nodes, count, sizeof *node);
-    if (!node)
-        return sp_fail_memory(vtk->in.context);
+    SP_PASS(sp_allocated(vtk->in.context, node));
 
     for (int64_t i = 0; i < count; i++) {
         node[i].id = i;
         node[i].where = next_place(vtk);
         for (int k = 0; k < 3; k++)
-            SP_TRY(read_real(vtk, type, &node[i].x[k]));
+            SP_PASS(read_real(vtk, type, &node[i].x[k]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Allocates memory for cells; the counts are checked against the number of bytes that follow. */
@@ -195,7 +186,7 @@ static int make_cells(struct vtk *vtk, int64_t count, int64_t corners)
     cells->corner = sp_pool_raw(pool, corners, sizeof *cells->corner);
     cells->type = sp_pool_raw(pool, count, sizeof *cells->type);
     cells->where = sp_pool_raw(pool, count, sizeof *cells->where);
-    return pool->failed ? sp_fail_memory(vtk->in.context) : SP_OK;
+    return sp_allocated(vtk->in.context, !pool->failed);
 }
 
 /* Parses "CELLS n size", followed by each cell as its number of corners and the corners. */
@@ -203,26 +194,25 @@ static int parse_cells(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
     int64_t count, size, values, used = 0, corners;
-    int status;
 
-    SP_TRY(next_count(vtk, &count));
-    SP_TRY(next_count(vtk, &size));
+    SP_PASS(next_count(vtk, &count));
+    SP_PASS(next_count(vtk, &size));
     if (count > size)
         return sp_volume_fail_here(&vtk->in, "%lld cells do not fit into %lld numbers", (long long)count,
                                    (long long)size);
 
-    SP_TRY(begin_values(vtk, "numbers", size, 1, type->bytes, &values));
-    SP_TRY(make_cells(vtk, count, size - count));
+    SP_PASS(begin_values(vtk, "numbers", size, 1, type->bytes, &values));
+    SP_PASS(make_cells(vtk, count, size - count));
 
     for (int64_t i = 0; i < count; i++) {
         vtk->cells.where[i] = next_place(vtk);
-        SP_TRY(read_integer(vtk, type, &corners));
+        SP_PASS(read_integer(vtk, type, &corners));
         if (corners < 0 || corners > size - count - used)
             return sp_volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left",
                                   (long long)i, (long long)corners, (long long)(size - count - used));
 
         for (int64_t a = 0; a < corners; a++)
-            SP_TRY(read_integer(vtk, type, &vtk->cells.corner[used + a]));
+            SP_PASS(read_integer(vtk, type, &vtk->cells.corner[used + a]));
         used += corners;
         vtk->cells.end[i] = used;
     }
@@ -230,8 +220,7 @@ static int parse_cells(struct vtk *vtk)
     if (used < size - count)
         return sp_volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces",
                                    (long long)(size - count - used));
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Parses a keyword with the type of the integers that follow it. */
@@ -240,19 +229,16 @@ static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count,
     char shown[SP_TEXT_QUOTE];
     int64_t values;
     sp_word word;
-    int status;
 
-    SP_TRY(next_word(vtk, &word));
+    SP_PASS(next_word(vtk, &word));
     if (!sp_word_same(word, sp_word_of(keyword)))
         return sp_volume_fail_here(&vtk->in, "'%s' stands where %s is due", sp_word_show(word, shown), keyword);
 
     strcpy(vtk->section, keyword);
-    SP_TRY(next_type(vtk, type));
+    SP_PASS(next_type(vtk, type));
     if ((*type)->kind == 'f')
         return sp_volume_fail_here(&vtk->in, "%s is not of integers", keyword);
-    SP_TRY(begin_values(vtk, "numbers", count, 1, (*type)->bytes, &values));
-done:
-    return status;
+    return begin_values(vtk, "numbers", count, 1, (*type)->bytes, &values);
 }
 
 /* Parses version 5: "CELLS n+1 size", followed by the begin of each cell and the end of the last one, and all corners.
@@ -261,20 +247,19 @@ static int parse_offsets(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type;
     int64_t count, corners, offset, before = 0;
-    int status;
 
-    SP_TRY(next_count(vtk, &count));
-    SP_TRY(next_count(vtk, &corners));
+    SP_PASS(next_count(vtk, &count));
+    SP_PASS(next_count(vtk, &corners));
     if (count < 1)
         return sp_volume_fail_here(&vtk->in, "CELLS has no offsets");
 
-    SP_TRY(sp_volume_check_count(&vtk->in, vtk->section, "numbers", corners, 1));
-    SP_TRY(parse_array_head(vtk, "OFFSETS", count, &type));
-    SP_TRY(make_cells(vtk, count - 1, corners));
+    SP_PASS(sp_volume_check_count(&vtk->in, vtk->section, "numbers", corners, 1));
+    SP_PASS(parse_array_head(vtk, "OFFSETS", count, &type));
+    SP_PASS(make_cells(vtk, count - 1, corners));
 
     for (int64_t i = 0; i < count; i++) {
         int64_t where = next_place(vtk);
-        SP_TRY(read_integer(vtk, type, &offset));
+        SP_PASS(read_integer(vtk, type, &offset));
         if (offset < before || offset > corners || (i == 0 && offset != 0) || (i == count - 1 && offset != corners))
             return sp_volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld",
                                   (long long)offset, (long long)i, (long long)before, (long long)corners);
@@ -284,34 +269,31 @@ static int parse_offsets(struct vtk *vtk)
         before = offset;
     }
 
-    SP_TRY(parse_array_head(vtk, "CONNECTIVITY", corners, &type));
+    SP_PASS(parse_array_head(vtk, "CONNECTIVITY", corners, &type));
     for (int64_t i = 0, a = 0; i < count - 1; i++) {
         vtk->cells.where[i] = next_place(vtk);
         for (; a < vtk->cells.end[i]; a++)
-            SP_TRY(read_integer(vtk, type, &vtk->cells.corner[a]));
+            SP_PASS(read_integer(vtk, type, &vtk->cells.corner[a]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_types(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
     int64_t count, values;
-    int status;
 
     if (!vtk->cells_seen)
         return sp_volume_fail_here(&vtk->in, "CELL_TYPES stands before CELLS");
-    SP_TRY(next_count(vtk, &count));
+    SP_PASS(next_count(vtk, &count));
     if (count != vtk->cells.count)
         return sp_volume_fail_here(&vtk->in, "%lld types for %lld cells", (long long)count,
                                    (long long)vtk->cells.count);
 
-    SP_TRY(begin_values(vtk, "types", count, 1, type->bytes, &values));
+    SP_PASS(begin_values(vtk, "types", count, 1, type->bytes, &values));
     for (int64_t i = 0; i < count; i++)
-        SP_TRY(read_integer(vtk, type, &vtk->cells.type[i]));
-done:
-    return status;
+        SP_PASS(read_integer(vtk, type, &vtk->cells.type[i]));
+    return SP_OK;
 }
 
 /* ---- data ---- */
@@ -322,7 +304,6 @@ static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t co
 {
     char shown[SP_TEXT_QUOTE];
     int64_t values;
-    int status;
     bool named = vtk->cell_data && vtk->tuples >= 0 && sp_volume_vtk_is_region(name);
 
     sp_word_show(name, shown);
@@ -335,14 +316,12 @@ static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t co
     if (!named)
         return skip_values(vtk, tuples, components, type->bytes);
 
-    SP_TRY(begin_values(vtk, "regions", tuples, 1, type->bytes, &values));
+    SP_PASS(begin_values(vtk, "regions", tuples, 1, type->bytes, &values));
     vtk->cells.region = sp_pool_raw(&vtk->in.pool, tuples, sizeof *vtk->cells.region);
-    if (!vtk->cells.region)
-        return sp_fail_memory(vtk->in.context);
+    SP_PASS(sp_allocated(vtk->in.context, vtk->cells.region));
     for (int64_t i = 0; i < tuples; i++)
-        SP_TRY(read_integer(vtk, type, &vtk->cells.region[i]));
-done:
-    return status;
+        SP_PASS(read_integer(vtk, type, &vtk->cells.region[i]));
+    return SP_OK;
 }
 
 /* Parses "FIELD name n", followed by n times "name components tuples type" and values. */
@@ -351,26 +330,24 @@ static int parse_field(struct vtk *vtk)
     const struct sp_volume_vtk_type *type;
     int64_t arrays, components, tuples;
     sp_word name;
-    int status;
 
-    SP_TRY(next_word(vtk, &name));
-    SP_TRY(next_count(vtk, &arrays));
-    SP_TRY(sp_volume_check_count(&vtk->in, vtk->section, "arrays", arrays, 8)); /* "a 1 0 int" */
+    SP_PASS(next_word(vtk, &name));
+    SP_PASS(next_count(vtk, &arrays));
+    SP_PASS(sp_volume_check_count(&vtk->in, vtk->section, "arrays", arrays, 8)); /* "a 1 0 int" */
 
     for (int64_t i = 0; i < arrays; i++) {
-        SP_TRY(next_word(vtk, &name));
+        SP_PASS(next_word(vtk, &name));
         if (i > 0 && sp_word_is(name, "METADATA")) {
             skip_metadata(vtk);
-            SP_TRY(next_word(vtk, &name));
+            SP_PASS(next_word(vtk, &name));
         }
 
-        SP_TRY(next_count(vtk, &components));
-        SP_TRY(next_count(vtk, &tuples));
-        SP_TRY(next_type(vtk, &type));
-        SP_TRY(parse_array(vtk, name, tuples, components, type));
+        SP_PASS(next_count(vtk, &components));
+        SP_PASS(next_count(vtk, &tuples));
+        SP_PASS(next_type(vtk, &type));
+        SP_PASS(parse_array(vtk, name, tuples, components, type));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Parses "SCALARS name type [components]", "LOOKUP_TABLE name", values. */
@@ -379,20 +356,17 @@ static int parse_scalars(struct vtk *vtk)
     const struct sp_volume_vtk_type *type;
     int64_t components = 1;
     sp_word name, table;
-    int status;
 
-    SP_TRY(next_word(vtk, &name));
-    SP_TRY(next_type(vtk, &type));
+    SP_PASS(next_word(vtk, &name));
+    SP_PASS(next_type(vtk, &type));
     if (sp_text_more(&vtk->in.text))
-        SP_TRY(next_count(vtk, &components));
+        SP_PASS(next_count(vtk, &components));
 
-    SP_TRY(next_word(vtk, &table));
+    SP_PASS(next_word(vtk, &table));
     if (!sp_word_same(table, sp_word_of("LOOKUP_TABLE")))
         return sp_volume_fail_here(&vtk->in, "SCALARS without LOOKUP_TABLE");
-    SP_TRY(next_word(vtk, &table));
-    SP_TRY(parse_array(vtk, name, vtk->tuples, components, type));
-done:
-    return status;
+    SP_PASS(next_word(vtk, &table));
+    return parse_array(vtk, name, vtk->tuples, components, type);
 }
 
 /* Parses "COLOR_SCALARS name components" and "LOOKUP_TABLE name colours": bytes in binary, numbers in text. */
@@ -400,12 +374,9 @@ static int parse_colours(struct vtk *vtk, bool table)
 {
     int64_t count;
     sp_word name;
-    int status;
-    SP_TRY(next_word(vtk, &name));
-    SP_TRY(next_count(vtk, &count));
-    SP_TRY(skip_values(vtk, table ? count : vtk->tuples, table ? 4 : count, 1));
-done:
-    return status;
+    SP_PASS(next_word(vtk, &name));
+    SP_PASS(next_count(vtk, &count));
+    return skip_values(vtk, table ? count : vtk->tuples, table ? 4 : count, 1);
 }
 
 /* Parses "KEYWORD name type" and `components` values for each point or cell; −1: "KEYWORD name components type". */
@@ -413,14 +384,11 @@ static int parse_vectors(struct vtk *vtk, int64_t components)
 {
     const struct sp_volume_vtk_type *type;
     sp_word name;
-    int status;
-    SP_TRY(next_word(vtk, &name));
+    SP_PASS(next_word(vtk, &name));
     if (components < 0)
-        SP_TRY(next_count(vtk, &components));
-    SP_TRY(next_type(vtk, &type));
-    SP_TRY(parse_array(vtk, name, vtk->tuples, components, type));
-done:
-    return status;
+        SP_PASS(next_count(vtk, &components));
+    SP_PASS(next_type(vtk, &type));
+    return parse_array(vtk, name, vtk->tuples, components, type);
 }
 
 static int parse_attribute(struct vtk *vtk, sp_word keyword)
@@ -447,29 +415,25 @@ static int parse_attribute(struct vtk *vtk, sp_word keyword)
 static int parse_data(struct vtk *vtk, bool cells)
 {
     int64_t due = cells ? vtk->cells.count : vtk->in.nodes.count;
-    int status;
     vtk->cell_data = cells;
-    SP_TRY(next_count(vtk, &vtk->tuples));
+    SP_PASS(next_count(vtk, &vtk->tuples));
     if (!vtk->points_seen || !vtk->cells_seen)
         return sp_volume_fail_here(&vtk->in, "%s stands before POINTS or CELLS", vtk->section);
     if (vtk->tuples != due)
         return sp_volume_fail_here(&vtk->in, "%s of %lld where there are %lld", vtk->section, (long long)vtk->tuples,
                                    (long long)due);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int parse_dataset(struct vtk *vtk)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word word;
-    int status;
-    SP_TRY(next_word(vtk, &word));
+    SP_PASS(next_word(vtk, &word));
     if (!sp_word_same(word, sp_word_of("UNSTRUCTURED_GRID")))
         return sp_volume_fail_here(&vtk->in, "a dataset %s is not supported (UNSTRUCTURED_GRID is)",
                                    sp_word_show(word, shown));
-done:
-    return status;
+    return SP_OK;
 }
 
 static int once(struct vtk *vtk, bool *seen)
@@ -483,43 +447,41 @@ static int once(struct vtk *vtk, bool *seen)
 static int parse_section(struct vtk *vtk)
 {
     sp_word word;
-    int status;
 
     strcpy(vtk->section, "the file");
-    SP_TRY(next_word(vtk, &word));
+    SP_PASS(next_word(vtk, &word));
     sp_word_show(word, vtk->section);
     bool dataset = sp_word_same(word, sp_word_of("DATASET")), points = sp_word_same(word, sp_word_of("POINTS"));
     bool cells = sp_word_same(word, sp_word_of("CELLS")), types = sp_word_same(word, sp_word_of("CELL_TYPES"));
 
     if (dataset)
-        SP_TRY(once(vtk, &vtk->dataset_seen));
+        SP_PASS(once(vtk, &vtk->dataset_seen));
     if (points)
-        SP_TRY(once(vtk, &vtk->points_seen));
+        SP_PASS(once(vtk, &vtk->points_seen));
     if (cells)
-        SP_TRY(once(vtk, &vtk->cells_seen));
+        SP_PASS(once(vtk, &vtk->cells_seen));
     if (types)
-        SP_TRY(once(vtk, &vtk->types_seen));
+        SP_PASS(once(vtk, &vtk->types_seen));
 
     if (sp_word_same(word, sp_word_of("METADATA")))
         skip_metadata(vtk);
     else if (dataset)
-        SP_TRY(parse_dataset(vtk));
+        SP_PASS(parse_dataset(vtk));
     else if (sp_word_same(word, sp_word_of("FIELD")))
-        SP_TRY(parse_field(vtk));
+        SP_PASS(parse_field(vtk));
     else if (!vtk->dataset_seen)
         return sp_volume_fail_here(&vtk->in, "'%s' stands where DATASET is due", vtk->section);
     else if (points)
-        SP_TRY(parse_points(vtk));
+        SP_PASS(parse_points(vtk));
     else if (cells)
-        SP_TRY(vtk->offsets ? parse_offsets(vtk) : parse_cells(vtk));
+        SP_PASS(vtk->offsets ? parse_offsets(vtk) : parse_cells(vtk));
     else if (types)
-        SP_TRY(parse_types(vtk));
+        SP_PASS(parse_types(vtk));
     else if (sp_word_same(word, sp_word_of("CELL_DATA")) || sp_word_same(word, sp_word_of("POINT_DATA")))
-        SP_TRY(parse_data(vtk, sp_word_same(word, sp_word_of("CELL_DATA"))));
+        SP_PASS(parse_data(vtk, sp_word_same(word, sp_word_of("CELL_DATA"))));
     else
-        SP_TRY(parse_attribute(vtk, word));
-done:
-    return status;
+        SP_PASS(parse_attribute(vtk, word));
+    return SP_OK;
 }
 
 int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material,

@@ -130,32 +130,26 @@ int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_
                         const sp_material *material, sp_mesh *mesh)
 {
     int64_t skipped = 0;
-    int status;
 
     for (int64_t i = 0; i < cells->count; i++) {
         int64_t type = cells->type[i], first = i > 0 ? cells->end[i - 1] : 0, corners = cells->end[i] - first;
         const struct lower_type *lower = find_lower(type);
-        if (lower && lower->corners && lower->corners != corners) {
-            status = fail_corners(reader, cells, i, corners, lower->corners);
-            goto done;
-        }
+        if (lower && lower->corners && lower->corners != corners)
+            return fail_corners(reader, cells, i, corners, lower->corners);
 
         if (lower)
             skipped++;
         else if (find_solid(type) >= 0 || type == VTK_PYRAMID)
-            SP_TRY(add_element(reader, cells, i, first));
+            SP_PASS(add_element(reader, cells, i, first));
         else {
-            status = sp_volume_fail(
+            return sp_volume_fail(
                 reader, cells->where[i],
                 "cell %lld has type %lld, which is not supported (solids 10 to 14, 24 to 26, 29 and 32 are)",
                 (long long)i, (long long)type);
-            goto done;
         }
     }
 
     if (skipped)
         sp_volume_note(reader, "%lld points, lines and faces are passed over", (long long)skipped);
-    SP_TRY(sp_volume_build_groups(reader, "region", material, 0, NULL, mesh));
-done:
-    return status;
+    return sp_volume_build_groups(reader, "region", material, 0, NULL, mesh);
 }

@@ -101,7 +101,6 @@ static int scan_attribute(struct vtu *vtu, struct vtu_tag *tag)
 static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
 {
     sp_text *text = &vtu->in.text;
-    int status = SP_OK;
 
     tag->count = 0;
     text->at++;
@@ -117,7 +116,7 @@ static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
             return fail_tag(vtu);
         if (*text->at == '>' || *text->at == '/')
             break;
-        SP_TRY(scan_attribute(vtu, tag));
+        SP_PASS(scan_attribute(vtu, tag));
     }
 
     tag->empty = *text->at == '/';
@@ -125,8 +124,7 @@ static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
     if (text->at == text->end || *text->at != '>' || (tag->closes && (tag->empty || tag->count)))
         return fail_tag(vtu);
     text->at++;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Skips <?…?> and <!--…-->; *skipped receives whether there was one. */
@@ -195,13 +193,10 @@ static int open_file(struct vtu *vtu, const struct vtu_tag *tag)
 
 static int open_piece(struct vtu *vtu, const struct vtu_tag *tag)
 {
-    int status;
     if (vtu->point_count >= 0)
         return sp_volume_fail_here(&vtu->in, "a file of several pieces is not supported; merge them");
-    SP_TRY(attribute_count(vtu, tag, "NumberOfPoints", &vtu->point_count));
-    SP_TRY(attribute_count(vtu, tag, "NumberOfCells", &vtu->cell_count));
-done:
-    return status;
+    SP_PASS(attribute_count(vtu, tag, "NumberOfPoints", &vtu->point_count));
+    return attribute_count(vtu, tag, "NumberOfCells", &vtu->cell_count);
 }
 
 /* The role of this array, −1 if it is not used. */
@@ -233,7 +228,7 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
     const struct sp_volume_vtk_type *type = sp_volume_vtk_xml_type(attribute(tag, "type"));
     sp_word format = attribute(tag, "format");
     char shown[SP_TEXT_QUOTE];
-    int role = find_role(vtu, tag, type), status = SP_OK;
+    int role = find_role(vtu, tag, type);
     vtu->inside = NULL;
 
     if (role < 0)
@@ -256,11 +251,10 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
                                    sp_word_show(format, shown));
 
     if (array->appended)
-        SP_TRY(attribute_count(vtu, tag, "offset", &array->offset));
+        SP_PASS(attribute_count(vtu, tag, "offset", &array->offset));
     array->at = array->end = vtu->in.text.at;
     vtu->inside = tag->empty ? NULL : array;
-done:
-    return status;
+    return SP_OK;
 }
 
 static int open_appended(struct vtu *vtu, const struct vtu_tag *tag)
@@ -281,8 +275,6 @@ static int open_appended(struct vtu *vtu, const struct vtu_tag *tag)
 
 static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
 {
-    int status = SP_OK;
-
     if (tag->closes) {
         if (vtu->depth == 0 || vtu->open[vtu->depth - 1].length != tag->name.length ||
             memcmp(vtu->open[vtu->depth - 1].at, tag->name.at, (size_t)tag->name.length) != 0)
@@ -293,11 +285,11 @@ static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
     }
 
     if (vtu->depth == 0)
-        SP_TRY(open_file(vtu, tag));
+        SP_PASS(open_file(vtu, tag));
     else if (sp_word_is(tag->name, "Piece"))
-        SP_TRY(open_piece(vtu, tag));
+        SP_PASS(open_piece(vtu, tag));
     else if (sp_word_is(tag->name, "DataArray"))
-        SP_TRY(open_array(vtu, tag));
+        SP_PASS(open_array(vtu, tag));
     else if (sp_word_is(tag->name, "AppendedData"))
         return open_appended(vtu, tag);
 
@@ -306,8 +298,7 @@ static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
     if (vtu->depth == MOST_DEPTH)
         return fail_tag(vtu);
     vtu->open[vtu->depth++] = tag->name;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Scans all tags up to the appended data or </VTKFile>. */
@@ -315,7 +306,6 @@ static int scan_file(struct vtu *vtu)
 {
     sp_text *text = &vtu->in.text;
     struct vtu_tag tag = {0};
-    int status;
     bool skipped;
 
     text->binary = true; /* from here on messages name the byte */
@@ -342,14 +332,13 @@ static int scan_file(struct vtu *vtu)
             vtu->inside->end = next;
         }
 
-        SP_TRY(skip_comment(vtu, &skipped));
+        SP_PASS(skip_comment(vtu, &skipped));
         if (skipped)
             continue;
-        SP_TRY(scan_tag(vtu, &tag));
-        SP_TRY(use_tag(vtu, &tag));
+        SP_PASS(scan_tag(vtu, &tag));
+        SP_PASS(use_tag(vtu, &tag));
     } while (!vtu->appended && (vtu->depth > 0 || vtu->header_bytes == 0));
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- values ---- */
@@ -436,49 +425,40 @@ static int end_array(struct vtu *vtu, int role, int64_t count)
 
 static int read_integers(struct vtu *vtu, int role, int64_t count, int64_t **values)
 {
-    int status;
-    SP_TRY(begin_array(vtu, role, count));
+    SP_PASS(begin_array(vtu, role, count));
     int64_t *value = *values = sp_pool_raw(&vtu->in.pool, count, sizeof **values);
-    if (!value)
-        return sp_fail_memory(vtu->in.context);
+    SP_PASS(sp_allocated(vtu->in.context, value));
     for (int64_t i = 0; i < count; i++)
-        SP_TRY(read_integer(vtu, role, i, &value[i]));
-    SP_TRY(end_array(vtu, role, count));
-done:
-    return status;
+        SP_PASS(read_integer(vtu, role, i, &value[i]));
+    return end_array(vtu, role, count);
 }
 
 static int read_points(struct vtu *vtu)
 {
     int64_t count = vtu->point_count, values, where = vtu->array[POINTS].at - vtu->in.text.begin;
-    int status;
 
     if (__builtin_mul_overflow(count, (int64_t)3, &values))
         return sp_volume_fail_here(&vtu->in, "%lld points are too many", (long long)count);
-    SP_TRY(begin_array(vtu, POINTS, values));
+    SP_PASS(begin_array(vtu, POINTS, values));
 
     struct sp_volume_node *node = sp_list_add(&vtu->in.nodes, count, sizeof *node);
-    if (!node)
-        return sp_fail_memory(vtu->in.context);
+    SP_PASS(sp_allocated(vtu->in.context, node));
     for (int64_t i = 0; i < count; i++) {
         node[i].id = i;
         node[i].where = where;
         for (int k = 0; k < 3; k++)
-            SP_TRY(read_real(vtu, POINTS, 3 * i + k, &node[i].x[k]));
+            SP_PASS(read_real(vtu, POINTS, 3 * i + k, &node[i].x[k]));
     }
 
-    SP_TRY(end_array(vtu, POINTS, values));
-done:
-    return status;
+    return end_array(vtu, POINTS, values);
 }
 
 static int read_cells(struct vtu *vtu)
 {
     struct sp_volume_vtk_cells *cells = &vtu->cells;
     int64_t where = vtu->array[CONNECTIVITY].at - vtu->in.text.begin;
-    int status;
 
-    SP_TRY(read_integers(vtu, OFFSETS, vtu->cell_count, &cells->end));
+    SP_PASS(read_integers(vtu, OFFSETS, vtu->cell_count, &cells->end));
     for (int64_t i = 0; i < vtu->cell_count; i++) {
         int64_t before = i > 0 ? cells->end[i - 1] : 0;
         if (cells->end[i] < before)
@@ -488,18 +468,16 @@ static int read_cells(struct vtu *vtu)
 
     cells->count = vtu->cell_count;
     cells->corner_count = cells->count > 0 ? cells->end[cells->count - 1] : 0;
-    SP_TRY(read_integers(vtu, CONNECTIVITY, cells->corner_count, &cells->corner));
-    SP_TRY(read_integers(vtu, TYPES, cells->count, &cells->type));
+    SP_PASS(read_integers(vtu, CONNECTIVITY, cells->corner_count, &cells->corner));
+    SP_PASS(read_integers(vtu, TYPES, cells->count, &cells->type));
     if (vtu->array[REGIONS].type)
-        SP_TRY(read_integers(vtu, REGIONS, cells->count, &cells->region));
+        SP_PASS(read_integers(vtu, REGIONS, cells->count, &cells->region));
 
     cells->where = sp_pool_raw(&vtu->in.pool, cells->count, sizeof *cells->where);
-    if (!cells->where)
-        return sp_fail_memory(vtu->in.context);
+    SP_PASS(sp_allocated(vtu->in.context, cells->where));
     for (int64_t i = 0; i < cells->count; i++)
         cells->where[i] = where;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material,

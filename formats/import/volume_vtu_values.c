@@ -58,8 +58,7 @@ static int first_bytes(struct sp_volume_reader *reader, const struct sp_volume_v
     if (!stream->base64)
         return SP_OK;
     char *decoded = sp_pool_raw(&reader->pool, need, 1);
-    if (!decoded)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, decoded));
     *bytes = decoded;
     return decode_base64(stream->at, stream->end, need, decoded)
                ? SP_OK
@@ -85,18 +84,16 @@ static int plain_values(struct sp_volume_reader *reader, const struct sp_volume_
 {
     int64_t due, length, left = stream->end - stream->at - stream->header_bytes;
     const char *bytes;
-    int status;
-    SP_TRY(first_bytes(reader, stream, name, stream->header_bytes, &bytes));
+    SP_PASS(first_bytes(reader, stream, name, stream->header_bytes, &bytes));
     length = header_word(stream, bytes, 0);
     if (__builtin_mul_overflow(count, (int64_t)size, &due) || length != due)
         return fail_length(reader, name, length, count, size);
     if (length > left)
         return sp_volume_fail_here(reader, "the array %s announces %lld bytes, but only %lld follow", name,
                                    (long long)length, (long long)left);
-    SP_TRY(first_bytes(reader, stream, name, stream->header_bytes + length, &bytes));
+    SP_PASS(first_bytes(reader, stream, name, stream->header_bytes + length, &bytes));
     *values = bytes + stream->header_bytes;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The header of compressed values. */
@@ -116,8 +113,7 @@ static int read_blocks(struct sp_volume_reader *reader, const struct sp_volume_v
                        int64_t *length, struct blocks *blocks)
 {
     int64_t most = (stream->end - stream->at) / stream->header_bytes;
-    int status;
-    SP_TRY(first_bytes(reader, stream, name, 3 * stream->header_bytes, &blocks->words));
+    SP_PASS(first_bytes(reader, stream, name, 3 * stream->header_bytes, &blocks->words));
     blocks->count = header_word(stream, blocks->words, 0);
     blocks->size = header_word(stream, blocks->words, 1);
     blocks->last = header_word(stream, blocks->words, 2);
@@ -131,9 +127,7 @@ static int read_blocks(struct sp_volume_reader *reader, const struct sp_volume_v
     if (blocks->count > 0)
         *length += inflated_size(blocks, blocks->count - 1) - blocks->size;
     blocks->header = (3 + blocks->count) * stream->header_bytes;
-    status = first_bytes(reader, stream, name, blocks->header, &blocks->words);
-done:
-    return status;
+    return first_bytes(reader, stream, name, blocks->header, &blocks->words);
 }
 
 /* Checks the total compressed size of all blocks. A block is never inflated to more than 1032 times its size, so that
@@ -181,19 +175,15 @@ static int compressed_values(struct sp_volume_reader *reader, const struct sp_vo
     struct blocks blocks;
     int64_t due, length = 0, total;
     const char *bytes;
-    int status;
-    SP_TRY(read_blocks(reader, stream, name, &length, &blocks));
+    SP_PASS(read_blocks(reader, stream, name, &length, &blocks));
     if (__builtin_mul_overflow(count, (int64_t)size, &due) || length != due)
         return fail_length(reader, name, length, count, size);
-    SP_TRY(check_blocks(reader, stream, name, &blocks, &total));
-    SP_TRY(first_bytes(reader, stream, name, blocks.header + total, &bytes));
+    SP_PASS(check_blocks(reader, stream, name, &blocks, &total));
+    SP_PASS(first_bytes(reader, stream, name, blocks.header + total, &bytes));
     char *inflated = sp_pool_raw(&reader->pool, length, 1);
-    if (!inflated)
-        return sp_fail_memory(reader->context);
+    SP_PASS(sp_allocated(reader->context, inflated));
     *values = inflated;
-    status = inflate_blocks(reader, stream, name, &blocks, bytes + blocks.header, inflated);
-done:
-    return status;
+    return inflate_blocks(reader, stream, name, &blocks, bytes + blocks.header, inflated);
 }
 
 int sp_volume_vtu_values(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,

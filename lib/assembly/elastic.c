@@ -335,9 +335,7 @@ int sp_elastic_point_stress(sp_context *context, const sp_material *material, co
     /* S = C E + T a aᵀ */
     if (sp_material_quadratic(material)) {
         double C[36];
-        int status = sp_material_stiffness(context, material, C);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_material_stiffness(context, material, C));
 
         for (int k = 0; k < 6; k++) {
             S[k] = 0;

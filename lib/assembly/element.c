@@ -425,9 +425,7 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
     if (type == SP_HEX8B)
         average_traces(quadrature, strain);
     else {
-        const int status = sp_element_condensation(context, X, quadrature, C, &condensation);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_element_condensation(context, X, quadrature, C, &condensation));
         condense_strains(&condensation, quadrature, strain, C);
     }
 

@@ -118,8 +118,7 @@ static int64_t mass_row(const sp_fe_space *space, const double *pairs, const int
 static int add_lumped(sp_context *context, const sp_fe_space *space, sp_sparse *matrix)
 {
     double *mass = sp_memory_new((size_t)space->mesh->vertex_count * sizeof *mass);
-    if (!mass)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mass));
 
     sp_fe_space_vertex_mass(space, true, mass);
     /* Only the diagonal. */
@@ -140,7 +139,7 @@ int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped,
     int64_t *start;
     const double *pairs = pair_masses(context, space, &scratch, &start);
     double *value = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *value);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     for (int64_t row = 0; row < matrix->order && status == SP_OK; row++) {
         const int64_t length = mass_row(space, pairs, start, row, value);
@@ -166,7 +165,7 @@ static int consistent_compressed(sp_context *context, const sp_fe_space *space, 
     matrix->index = sp_pool_raw(&matrix->pool, most, sizeof *matrix->index);
     matrix->value = sp_pool_raw(&matrix->pool, most, sizeof *matrix->value);
 
-    int status = scratch.failed || matrix->pool.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed && !matrix->pool.failed);
 
     for (int64_t row = 0; row < n && status == SP_OK; row++) {
         const int64_t length = mass_row(space, pairs, start, row, value);

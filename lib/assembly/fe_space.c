@@ -61,15 +61,14 @@ static int fill_gram(sp_context *context, const sp_mesh *mesh, const double *X, 
     sp_material scaled;
     const sp_material *material = sp_mesh_material(mesh, class->element, &scaled);
     double C[36], full[PAIRS * PAIRS];
-    int status;
 
-    SP_TRY(sp_material_stiffness(context, material, C));
+    SP_PASS(sp_material_stiffness(context, material, C));
 
     if (sp_element_assumed(class->type)) {
         int pair[PAIRS][2];
         sp_element_pairs(8, pair);
-        SP_TRY(sp_element_assumed_gram(context, class->type, X, quadrature, (const int(*)[2])pair, SP_ELEMENT_NODES,
-                                       quadrature->gradient[0][0], C, full));
+        SP_PASS(sp_element_assumed_gram(context, class->type, X, quadrature, (const int(*)[2])pair, SP_ELEMENT_NODES,
+                                        quadrature->gradient[0][0], C, full));
     } else
         sp_element_gram(8, quadrature, C, full);
 
@@ -78,8 +77,7 @@ static int fill_gram(sp_context *context, const sp_mesh *mesh, const double *X, 
             class->gram[at++] = full[p * PAIRS + q];
     if (class->along)
         sp_element_along(8, quadrature, material->fibre_direction, class->along);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* An assumed strain is for energies that are quadratic in it. */
@@ -103,8 +101,7 @@ static int allocate_class(sp_context *context, sp_pool *pool, bool by_pairs, int
 
     double *next =
         sp_pool_raw(pool, nodes * nodes + 3 * edge_count + grams + along + weights + gradients, sizeof *next);
-    if (!next)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, next));
 
     class->points = weights;
     class->gram = grams ? next : NULL;
@@ -121,18 +118,15 @@ static int fill_assumed(sp_context *context, sp_fe_space *space, const double *X
                         sp_element_class *class)
 {
     sp_material scaled;
-    int status;
 
     class->C = sp_pool_raw(&space->pool, 36, sizeof *class->C);
     class->condensation = class->type == SP_HEX8I ? sp_pool_raw(&space->pool, 1, sizeof *class->condensation) : NULL;
-    if (space->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !space->pool.failed));
 
-    SP_TRY(sp_material_stiffness(context, sp_mesh_material(space->mesh, class->element, &scaled), class->C));
+    SP_PASS(sp_material_stiffness(context, sp_mesh_material(space->mesh, class->element, &scaled), class->C));
     if (class->condensation)
-        SP_TRY(sp_element_condensation(context, X, quadrature, class->C, class->condensation));
-done:
-    return status;
+        SP_PASS(sp_element_condensation(context, X, quadrature, class->C, class->condensation));
+    return SP_OK;
 }
 
 static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, int edge_count, const double *edges,
@@ -146,7 +140,6 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     const int type = sp_mesh_element_places(mesh, element, X), nodes = sp_element_types[type].nodes;
     const bool assumed = sp_element_assumed(type);
     const sp_reference *references = &space->references[2 * type];
-    int status = SP_OK;
 
     if (!(sp_element_quadrature(references, X[0], &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
@@ -154,19 +147,19 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     *class = (sp_element_class){.type = type, .nodes = nodes, .region = mesh->region[element], .element = element};
     class->stretch = sp_element_stretch(type, X[0], &quadrature);
     if (assumed)
-        SP_TRY(check_law(context, type, material));
+        SP_PASS(check_law(context, type, material));
 
     /* Squared edge lengths are for 8-node hexahedra of quadratic energies that are not too flat. */
     const bool by_pairs =
         (type == SP_HEX8 || assumed) && sp_material_quadratic(material) && class->stretch <= most_stretch;
-    SP_TRY(allocate_class(context, &space->pool, by_pairs, quadrature.count, material->fibre != SP_FIBRE_NONE,
-                          edge_count, class));
+    SP_PASS(allocate_class(context, &space->pool, by_pairs, quadrature.count, material->fibre != SP_FIBRE_NONE,
+                           edge_count, class));
 
     memcpy(class->edges, edges, 3 * (size_t)edge_count * sizeof *edges);
     if (by_pairs)
-        SP_TRY(fill_gram(context, mesh, X[0], &quadrature, class));
+        SP_PASS(fill_gram(context, mesh, X[0], &quadrature, class));
     else if (assumed)
-        SP_TRY(fill_assumed(context, space, X[0], &quadrature, class));
+        SP_PASS(fill_assumed(context, space, X[0], &quadrature, class));
 
     if (!by_pairs)
         memcpy(class->weight, quadrature.weight, (size_t) class->points * sizeof *class->weight);
@@ -183,8 +176,7 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
         class->mass[i] *= material->density;
     for (int g = 0; g < quadrature.count; g++)
         class->volume += quadrature.weight[g];
-done:
-    return status;
+    return SP_OK;
 }
 
 static int find_classes(sp_context *context, sp_fe_space *space)
@@ -226,10 +218,7 @@ static int find_classes(sp_context *context, sp_fe_space *space)
         if (found < 0) {
             found = list.count;
             sp_element_class *added = sp_list_add(&list, 1, sizeof *added);
-            if (!added) {
-                status = sp_fail_memory(context);
-                goto done;
-            }
+            SP_TRY(sp_allocated(context, added));
             SP_TRY(fill_class(context, space, e, edge_count, edges, added));
             space->fibres |= mesh->materials[added->region].fibre != SP_FIBRE_NONE;
         }
@@ -259,8 +248,7 @@ static int number_freedom(sp_context *context, sp_fe_space *space)
 
     /* A vertex that no element uses has neither stiffness nor mass, and counts as fixed. */
     char *used = calloc((size_t)mesh->vertex_count + 1, 1);
-    if (!used)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, used));
 
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
@@ -333,8 +321,7 @@ static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t
     int64_t uncolored = parts;
 
     uint64_t *taken = calloc((size_t)mesh->vertex_count + 1, sizeof *taken);
-    if (!taken)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, taken));
 
     for (int64_t p = 0; p < parts; p++)
         color[p] = -1;
@@ -420,8 +407,7 @@ static int batch_part(sp_context *context, const sp_fe_space *space, const int64
     for (int64_t at = 0; at < end - begin;) {
         const int kind = key[at].kind;
         sp_batch *batch = sp_list_add(list, 1, sizeof *batch);
-        if (!batch)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, batch));
         *batch = (sp_batch){.nodes = space->classes[key[at].class].nodes};
 
         while (at < end - begin && key[at].kind == kind && batch->count < SP_LANES)
@@ -449,19 +435,13 @@ static int make_batches(sp_context *context, sp_fe_space *space)
     batch_key *key = sp_pool_raw(&scratch, size, sizeof *key);
     space->part_start = sp_pool_new(&space->pool, parts + 1, sizeof *space->part_start);
 
-    if (scratch.failed || space->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed && !space->pool.failed));
 
     SP_TRY(assign_colors(context, space->mesh, order, parts, size, color, &color_count));
     space->color_count = color_count;
 
     space->color_parts = sp_pool_new(&space->pool, color_count + 1, sizeof *space->color_parts);
-    if (space->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !space->pool.failed));
 
     /* The blocks of one color after another, each divided into batches. */
     for (int64_t c = 0, part = 0; c < color_count; c++) {
@@ -503,7 +483,7 @@ int sp_fe_space_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_fe_s
     space->dof = sp_pool_new(&space->pool, 3 * mesh->vertex_count, sizeof *space->dof);
     space->free = sp_pool_new(&space->pool, 3 * mesh->vertex_count, sizeof *space->free);
 
-    int status = space->pool.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !space->pool.failed);
     if (status == SP_OK)
         status = number_freedom(context, space);
     if (status == SP_OK)
@@ -563,8 +543,7 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
     int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first),
             *user = sp_pool_raw(pool, sp_mesh_node_count(mesh), sizeof *user);
     *start = sp_pool_new(pool, vertices + 1, sizeof **start);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* The elements of each vertex, by a counting sort. */
     int nodes;
@@ -577,8 +556,7 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
     for (int64_t v = 0; v < vertices; v++)
         first[v + 1] += first[v];
     int64_t *fill = sp_pool_copy(pool, first, vertices + 1, sizeof *fill);
-    if (!fill)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, fill));
 
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -595,8 +573,7 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
         }
 
     *neighbour = sp_pool_raw(pool, bound, sizeof **neighbour);
-    if (!*neighbour)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *neighbour));
 
     /* seen[w] = v + 1 if w was found for v. */
     int64_t *seen = fill, at = 0;
@@ -638,13 +615,11 @@ static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64
         return SP_OK;
 
     sp_nodes *nodes = sp_pool_new(&space->pool, 1, sizeof *nodes);
-    if (!nodes)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, nodes));
     nodes->row = sp_pool_raw(&space->pool, vertices + 1, sizeof *nodes->row);
     nodes->start = sp_pool_raw(&space->pool, vertices + 1, sizeof *nodes->start);
     nodes->index = sp_pool_raw(&space->pool, start[vertices], sizeof *nodes->index);
-    if (space->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !space->pool.failed));
 
     for (int64_t v = 0, row = 0; v < vertices; v++) {
         const int rows = free_below(space, v, 3);
@@ -746,10 +721,7 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
 
     int64_t *row_start = sp_pool_raw(&space->pool, space->dof_count + 1, sizeof *row_start);
     space->offset_start = sp_pool_raw(&space->pool, elements + 1, sizeof *space->offset_start);
-    if (scratch.failed || space->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed && !space->pool.failed));
     start_rows(space, start, neighbour, row_start, place);
 
     int64_t *index = sp_pool_raw(&space->pool, row_start[space->dof_count], sizeof *index);
@@ -762,10 +734,7 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
     }
 
     space->offset = sp_pool_raw(&space->pool, space->offset_start[elements], sizeof *space->offset);
-    if (space->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !space->pool.failed));
 
     fill_columns(context, space, start, neighbour, row_start, index);
     fill_offsets(context, space, start, neighbour, place);
@@ -784,7 +753,7 @@ int sp_fe_space_matrix(sp_context *context, const sp_fe_space *space, sp_sparse 
     *matrix = space->pattern;
     matrix->pool = (sp_pool){0};
     matrix->value = sp_pool_new(&matrix->pool, matrix->start[matrix->order], sizeof *matrix->value);
-    return matrix->value ? SP_OK : sp_fail_memory(context);
+    return sp_allocated(context, matrix->value);
 }
 
 /* ---- vectors ---- */
@@ -826,7 +795,7 @@ int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64
     sp_pool scratch = {0};
 
     bool *seen = sp_pool_new(&scratch, vertices, sizeof *seen);
-    int status = seen ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, seen);
 
     for (int64_t k = 0; k < count && status == SP_OK; k++) {
         const int64_t v = vertex[k], before = at;

@@ -81,9 +81,7 @@ static int cauchy(sp_context *context, const sp_material *material, int nodes, c
             E[k] += 0.5 * H[3 * m + i] * H[3 * m + j];
     }
 
-    const int status = sp_elastic_point_stress(context, material, H, E, S);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_elastic_point_stress(context, material, H, E, S));
 
     /* σ = F S Fᵀ / J */
     for (int k = 0; k < 6; k++)
@@ -113,7 +111,7 @@ int sp_elastic_nodal_stress(sp_context *context, const sp_fe_space *space, const
     sp_pool scratch = {0};
     double *volume = sp_pool_new(&scratch, mesh->vertex_count, sizeof *volume),
            weight[SP_ELEMENT_NODES][SP_QUADRATURE_MAX];
-    int known = -1, status = volume ? SP_OK : sp_fail_memory(context);
+    int known = -1, status = sp_allocated(context, volume);
 
     memset(stress, 0, 6 * (size_t)mesh->vertex_count * sizeof *stress);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh) && status == SP_OK; e++) {

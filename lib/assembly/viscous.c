@@ -42,8 +42,7 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
 
     sp_element_gram(8, &quadrature, C, full);
     double *gram = sp_pool_raw(&viscous->pool, pairs * (pairs + 1) / 2, sizeof *gram);
-    if (!gram)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, gram));
 
     for (int p = 0, at = 0; p < pairs; p++)
         for (int q = p; q < pairs; q++)

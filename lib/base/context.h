@@ -47,13 +47,27 @@ int sp_fail(sp_context *context, int status, const char *format, ...) SP_PRINTF(
 /* SP_SYSTEM with "out of memory". */
 int sp_fail_memory(sp_context *context);
 
+/* SP_OK where the memory is there, else as sp_fail_memory. */
+SP_MUST_USE static inline int sp_allocated(sp_context *context, bool there)
+{
+    return there ? SP_OK : sp_fail_memory(context);
+}
+
 /* Formats a remark and passes it to the caller. */
 void sp_remark(sp_context *context, const char *format, ...) SP_PRINTF(2, 3);
 
 /* Reports progress and returns SP_SYSTEM ("cancelled") when the caller asked to stop, else SP_OK. */
 int sp_progress(sp_context *context, double fraction) SP_MUST_USE;
 
-/* Inside a function that frees its scratch at the label `done` and returns the variable `status`. */
+/* Ends a function with the status of a call that failed. */
+#define SP_PASS(call)                                                                                                  \
+    do {                                                                                                               \
+        const int sp_passed = (call);                                                                                  \
+        if (sp_passed != SP_OK)                                                                                        \
+            return sp_passed;                                                                                          \
+    } while (0)
+
+/* The same inside a function that frees its scratch at the label `done` and returns the variable `status`. */
 #define SP_TRY(call)                                                                                                   \
     do {                                                                                                               \
         status = (call);                                                                                               \

@@ -50,10 +50,7 @@ int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a,
     double *R = sp_pool_raw(&scratch, b * b, sizeof *R), *c = sp_pool_raw(&scratch, b, sizeof *c),
            *s = sp_pool_raw(&scratch, b, sizeof *s), *superb = sp_pool_raw(&scratch, b, sizeof *superb);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* The parts of B inside and outside of span A: C = AᵀMB has the cosines, B − A C the sines as its singular
      * values. */

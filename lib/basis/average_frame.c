@@ -128,8 +128,7 @@ static int add_columns(builder *b, int64_t first, int64_t middle, int64_t end, c
 
     int64_t *group = sp_list_add(&b->groups, columns, sizeof *group);
     entry *to = sp_list_add(&b->entries, 3 * (end - first) * columns, sizeof *to);
-    if (!group || !to)
-        return sp_fail_memory(b->context);
+    SP_PASS(sp_allocated(b->context, group && to));
 
     for (int j = 0; j < columns; j++)
         group[j] = b->group_count;
@@ -165,14 +164,13 @@ static int divide(builder *b, int64_t first, int64_t end, double *mean)
     const int64_t middle = end - first > LEAF ? first + (end - first) / 2 : -1;
     const int count = middle < 0 ? (int)(3 * (end - first)) : 2 * FRAME;
     group_basis basis;
-    int status;
 
     if (middle < 0)
         mean_of_vertices(b, first, end, transposed);
     else {
         sort_places(b, first, end);
-        SP_TRY(divide(b, first, middle, half[0]));
-        SP_TRY(divide(b, middle, end, half[1]));
+        SP_PASS(divide(b, first, middle, half[0]));
+        SP_PASS(divide(b, middle, end, half[1]));
 
         /* Bᵀ of the group has the six coordinates of each half as rows: the transposes of their Rᵀ. */
         for (int k = 0; k < 2 * FRAME; k++)
@@ -180,11 +178,10 @@ static int divide(builder *b, int64_t first, int64_t end, double *mean)
                 transposed[j * 2 * FRAME + k] = half[k / FRAME][k % FRAME * FRAME + j];
     }
 
-    SP_TRY(factor(b->context, count, transposed, &basis));
-    SP_TRY(add_columns(b, first, middle, end, &basis));
+    SP_PASS(factor(b->context, count, transposed, &basis));
+    SP_PASS(add_columns(b, first, middle, end, &basis));
     memcpy(mean, basis.mean, sizeof basis.mean);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Σ s (|r|² I − r rᵀ) over the vertices, by rows. */
@@ -264,8 +261,7 @@ static int fill_frame(builder *b, double *mean, sp_pool *pool, sp_average_frame 
     frame->index = sp_pool_raw(pool, b->entries.count, sizeof *frame->index);
     frame->value = sp_pool_raw(pool, b->entries.count, sizeof *frame->value);
     frame->moved = sp_pool_raw(pool, FRAME * rows, sizeof *frame->moved);
-    if (pool->failed)
-        return sp_fail_memory(b->context);
+    SP_PASS(sp_allocated(b->context, !pool->failed));
 
     sort_entries(b, frame);
     return make_moved(b, mean, frame);
@@ -283,10 +279,7 @@ int sp_average_frame_new(sp_context *context, const sp_mesh *mesh, const sp_inte
     *frame = (sp_average_frame){0};
     b.places = sp_pool_raw(&scratch, count, sizeof *b.places);
     b.represent = sp_pool_raw(&scratch, 3 * FRAME * count, sizeof *b.represent);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* A length of the interface makes moments comparable with translations. */
     second_moment(&b, J);

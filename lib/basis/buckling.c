@@ -24,10 +24,7 @@ static int refine(sp_inverted *p, double *mu)
            *work = sp_pool_raw(&scratch, sp_dense_inner_work(count, count), sizeof *work);
     int status = SP_OK;
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     sp_sparse_times(context, p->S, count, p->vectors, w);
     sp_dense_inner(context, n, count, p->vectors, count, w, H, work);
@@ -59,10 +56,9 @@ done:
 static int find(sp_inverted *p, const sp_buckling_parameters *parameters, double *mu, sp_buckling_report *report)
 {
     const int64_t wanted = parameters->count;
-    int status;
 
-    SP_TRY(sp_lanczos(p, wanted, parameters->tolerance, mu));
-    SP_TRY(refine(p, mu));
+    SP_PASS(sp_lanczos(p, wanted, parameters->tolerance, mu));
+    SP_PASS(refine(p, mu));
 
     for (int round = 0;; round++) {
         const int64_t have = p->known, left = p->n - have - 1, more = left < CHECK_WIDTH ? left : CHECK_WIDTH;
@@ -70,23 +66,20 @@ static int find(sp_inverted *p, const sp_buckling_parameters *parameters, double
         int64_t missed = 0;
         if (more < 1)
             break;
-        SP_TRY(sp_lanczos(p, more, parameters->tolerance, mu + have)); /* factors 1/μ, of either sign */
+        SP_PASS(sp_lanczos(p, more, parameters->tolerance, mu + have)); /* factors 1/μ, of either sign */
         for (int64_t i = have; i < have + more; i++)
             missed += 1 / mu[i] > last * (1 + 1e-8);
-        SP_TRY(refine(p, mu));
+        SP_PASS(refine(p, mu));
 
         report->missed += missed;
         if (missed == 0)
             break;
 
-        if (round == ROUNDS) {
-            status = sp_fail(p->context, SP_NUMERICAL,
-                             "each repeated run found further factors below the last one; compute more of them");
-            goto done;
-        }
+        if (round == ROUNDS)
+            return sp_fail(p->context, SP_NUMERICAL,
+                           "each repeated run found further factors below the last one; compute more of them");
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Counts the factors that are kept: the positive ones among the wanted, and those behind them that are equal to the
@@ -120,9 +113,7 @@ static int residuals(const sp_inverted *p, int64_t count, const double *factor, 
         double sum = 0;
 
         sp_sparse_times(p->context, p->S, 1, shape, force);
-        const int status = sp_cholesky_solve(p->factor, 1, force, error);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_cholesky_solve(p->factor, 1, force, error));
 
         /* ‖φ − λK⁻¹Sφ‖_K², since K times the error is Kφ − λSφ */
         for (int64_t i = 0; i < n; i++)
@@ -143,8 +134,7 @@ static int certify(const sp_inverted *p, const int64_t *node, const double *fact
     sp_sparse A = *p->K;
     A.pool = (sp_pool){0};
     A.value = sp_pool_copy(&A.pool, p->K->value, entries, sizeof *A.value);
-    if (!A.value)
-        return sp_fail_memory(p->context);
+    SP_PASS(sp_allocated(p->context, A.value));
 
     for (int64_t k = 0; k < entries; k++)
         A.value[k] -= below * p->S->value[k];
@@ -184,10 +174,7 @@ int sp_buckling(sp_context *context, const sp_sparse *K, const sp_sparse *S, con
     p.work = sp_pool_raw(&scratch, sp_dense_inner_work(capacity, SP_INVERTED_WIDTH), sizeof *p.work);
     double *mu = sp_pool_new(&scratch, capacity, sizeof *mu);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* A positive definite K makes its inner product, in which Lanczos runs, a norm. */
     SP_TRY(sp_cholesky_new(context, K, node, &p.factor));

@@ -25,9 +25,7 @@ int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibil
                             double *load, double *solution, double *product, double *residual)
 {
     const int64_t n = K->order;
-    const int status = sp_flexibility_solve(flexibility, count, load, solution);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_flexibility_solve(flexibility, count, load, solution));
 
     /* The residual is computed independently of the solver; balancing removes reactions of constraints from it. */
     sp_flexibility_balance(flexibility, count, load);
@@ -58,9 +56,7 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
     const double begin = spent();
 
     /* f = −(H:Ψ_j)Ψ_i */
-    int status = sp_elastic_second(context, space, mode_count, U, count, pair, derivative);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_elastic_second(context, space, mode_count, U, count, pair, derivative));
     for (int64_t c = 0; c < count; c++) {
         sp_fe_space_gather(space, derivative + c * rows, load + c * n);
         for (int64_t i = 0; i < n; i++)
@@ -69,9 +65,7 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
     const double loaded = spent();
     report->load_time += loaded - begin;
 
-    status = sp_derivatives_of_loads(context, K, flexibility, count, load, solution, product, &report->residual);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_derivatives_of_loads(context, K, flexibility, count, load, solution, product, &report->residual));
     report->solve_time += spent() - loaded;
 
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
@@ -121,10 +115,7 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
     int64_t *node = sp_pool_raw(&scratch, n, sizeof *node);
     double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, group), sizeof *work);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     sp_fe_space_nodes(space, node);
     if (!known)

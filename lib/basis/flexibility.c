@@ -30,7 +30,7 @@ static int choose_pins(sp_flexibility *x, const double *rigid)
     int64_t n = x->n, r = x->rigid_count;
     sp_pool scratch = {0};
     double *rest = sp_pool_raw(&scratch, n * r, sizeof *rest), first = 0;
-    int status = scratch.failed ? sp_fail_memory(x->context) : SP_OK;
+    int status = sp_allocated(x->context, !scratch.failed);
 
     if (status == SP_OK)
         memcpy(rest, rigid, (size_t)(n * r) * sizeof *rest);
@@ -74,8 +74,7 @@ static int pin(sp_flexibility *x, const sp_sparse *K, sp_sparse *pinned)
     int64_t entries = K->start[K->order];
 
     double *value = sp_pool_raw(&pinned->pool, entries, sizeof *value);
-    if (!value)
-        return sp_fail_memory(x->context);
+    SP_PASS(sp_allocated(x->context, value));
 
     memcpy(value, K->value, (size_t)entries * sizeof *value);
     pinned->order = K->order;
@@ -110,10 +109,7 @@ static int make_complement(sp_flexibility *x, const sp_sparse *M, const double *
     x->work = sp_pool_raw(&x->pool, sp_dense_inner_work(r, GROUP), sizeof(double));
     double *ones = sp_pool_raw(&scratch, n, sizeof *ones), R[36];
 
-    if (x->pool.failed || scratch.failed) {
-        status = sp_fail_memory(x->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(x->context, !x->pool.failed && !scratch.failed));
 
     memcpy(x->motion, rigid, (size_t)(n * r) * sizeof *rigid);
     if (complement == SP_COMPLEMENT_MASS)
@@ -139,8 +135,7 @@ int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse 
     sp_flexibility *x = calloc(1, sizeof *x);
     sp_sparse pinned = {0};
     int status;
-    if (!x)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, x));
 
     x->context = context;
     x->n = K->order;
@@ -172,8 +167,7 @@ done:
 int sp_flexibility_over(sp_context *context, int64_t order, sp_cholesky *factor, sp_flexibility **result)
 {
     sp_flexibility *x = calloc(1, sizeof *x);
-    if (!x)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, x));
     *x = (sp_flexibility){.context = context, .n = order, .factor = factor, .borrowed = true};
     *result = x;
     return SP_OK;
@@ -184,8 +178,7 @@ int sp_flexibility_restricted(sp_context *context, const sp_rectangular *S, sp_f
 {
     sp_flexibility *x = calloc(1, sizeof *x);
 
-    if (!x)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, x));
     *x = (sp_flexibility){
         .context = context, .n = S->rows, .factor = inner->factor, .borrowed = true, .S = S, .restricted = inner};
     *result = x;
@@ -221,8 +214,7 @@ static int solve_restricted(sp_flexibility *x, int64_t count, const double *f, d
         free(x->reduced);
         x->capacity = 0;
         x->reduced = malloc((size_t)(m * count) * sizeof *x->reduced);
-        if (!x->reduced)
-            return sp_fail_memory(x->context);
+        SP_PASS(sp_allocated(x->context, x->reduced));
         x->capacity = count;
     }
 

@@ -110,10 +110,9 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
 {
     int64_t rows = 3 * space->mesh->vertex_count, n = s->n;
     double lambda[GROUP], size[GROUP];
-    int status;
 
     /* r = Pᵀ f with f = −(H:Ψ_j)Ψ_i */
-    SP_TRY(sp_elastic_second(s->context, space, mode_count, U, count, pair, derivative));
+    SP_PASS(sp_elastic_second(s->context, space, mode_count, U, count, pair, derivative));
     for (int64_t c = 0; c < count; c++) {
         sp_fe_space_gather(space, derivative + c * rows, s->r + c * n);
         for (int64_t i = 0; i < n; i++)
@@ -125,7 +124,7 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
     /* This also removes the component along the mode itself, which is the factor (MΨ_iΨ_iᵀ − I). */
     remove(s, count, s->mass_psi, s->psi, s->r);
 
-    SP_TRY(conjugate_gradients(s, count, lambda, size, &report->iterations));
+    SP_PASS(conjugate_gradients(s, count, lambda, size, &report->iterations));
     /* Recomputes the residual r = Pᵀ(−(H:Ψ_j)Ψ_i) − Pᵀ(K − λM)x. */
     memcpy(s->p, s->x, (size_t)(n * count) * sizeof *s->p);
     apply(s, count, lambda);
@@ -152,8 +151,7 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
         memset(derivative + c * rows, 0, (size_t)rows * sizeof *derivative);
         sp_fe_space_scatter(space, s->x + c * n, derivative + c * rows);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* K + σM on the pattern of K, which contains that of M. */
@@ -190,10 +188,7 @@ static int prepare(solver *s, sp_fe_space *space, sp_pool *pool, const double *U
         *blocks[i] = sp_pool_new(pool, n * GROUP, sizeof(double));
     int64_t *node = sp_pool_raw(pool, n, sizeof *node);
 
-    if (pool->failed) {
-        status = sp_fail_memory(s->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(s->context, !pool->failed));
 
     for (int64_t j = 0; j < s->modes; j++)
         sp_fe_space_gather(space, U + j * rows, s->psi + j * n);

@@ -43,8 +43,7 @@ static int add(sp_context *context, sp_list *list, candidate one)
 {
     candidate *to = sp_list_add(list, 1, sizeof *to);
 
-    if (!to)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, to));
     *to = one;
     return SP_OK;
 }
@@ -110,10 +109,7 @@ int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const
 
     int64_t *pairs = sp_list_add(pair, 2 * count, sizeof *pairs),
             *orders = sp_list_add(derivative_order, count, sizeof *orders);
-    if (!pairs || !orders) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, pairs && orders));
 
     /* The factors come before, so that their numbers are known. */
     for (int64_t k = 0, number = 0; k < all.count; k++) {
@@ -139,7 +135,7 @@ int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const 
     const int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, SP_DERIVATIVES_WIDTH), sizeof *work);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     *report = (sp_inertia_derivatives_report){0};
     sp_derivatives_report block = {0};
 

@@ -72,7 +72,7 @@ int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t
     sp_pool scratch = {0};
     int64_t next = 0;
     const sp_interface **owner = sp_pool_new(&scratch, mesh->vertex_count, sizeof *owner);
-    int status = owner ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, owner);
 
     for (int64_t i = 0; i < count && status == SP_OK; i++) {
         sp_interface *interface = &interfaces[i];
@@ -226,7 +226,7 @@ int sp_interface_map_new(sp_context *context, const sp_fe_space *space, int64_t 
     role *roles = sp_pool_raw(&scratch, n, sizeof *roles);
     sp_average_frame *frames = sp_pool_new(&scratch, count, sizeof *frames);
     int64_t *first = sp_pool_raw(&scratch, count, sizeof *first);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     *map = (sp_interface_map){.S.rows = n};
     SP_TRY(status);
@@ -241,10 +241,7 @@ int sp_interface_map_new(sp_context *context, const sp_fe_space *space, int64_t 
     map->D = sp_pool_new(&map->pool, n * map->coordinates, sizeof *map->D);
     map->node = sp_pool_raw(&map->pool, map->S.columns, sizeof *map->node);
 
-    if (map->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !map->pool.failed));
 
     fill_rows(space, interfaces, roles, frames, first, map);
     fill_nodes(space, count, frames, first, map);
@@ -300,10 +297,7 @@ int sp_interface_map_matrix(sp_context *context, const sp_interface_map *map, co
     SP_TRY(sp_rectangular_product(context, &transpose, &half, &mapped->pool, &product));
 
     int64_t *next = sp_pool_raw(&scratch, map->S.columns, sizeof *next);
-    if (!next) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, next));
 
     mapped->start = product.start;
     mapped->index = product.index;
@@ -334,7 +328,7 @@ int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const 
     sp_pool scratch = {0};
     double *product = sp_pool_raw(&scratch, n * GROUP, sizeof *product),
            *load = sp_pool_raw(&scratch, m * GROUP, sizeof *load), *left = sp_pool_raw(&scratch, m, sizeof *left);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     *residual = 0;
     for (int64_t first = 0; first < map->coordinates && status == SP_OK; first += GROUP) {
@@ -399,10 +393,7 @@ int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M,
 
     double *image = sp_pool_raw(&scratch, order * count, sizeof *image),
            *k = sp_pool_raw(&scratch, count * count, sizeof *k), *m = sp_pool_raw(&scratch, count * count, sizeof *m);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* Columns of unit mass, so that the pivots of the mass tell dependent ones. */
     for (int64_t c = 0; c < count; c++) {

@@ -70,7 +70,6 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
 static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n, rank;
-    int status = SP_OK;
     double left = INFINITY; /* largest inner product of the last pass */
     for (int pass = 0; pass < 2 || (pass < 4 && left > 1e-8); pass++) {
         const int64_t against = pass == 0 ? recent : before;
@@ -103,10 +102,9 @@ static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, cons
                     memset(W + c * n, 0, (size_t)n * sizeof *W);
         }
 
-        SP_TRY(sp_metric_orthonormalize(k->context, &k->metric, count, W, 1e-10, k->R, &rank));
+        SP_PASS(sp_metric_orthonormalize(k->context, &k->metric, count, W, 1e-10, k->R, &rank));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int64_t close_gaps(int64_t n, int64_t count, double *W)
@@ -159,7 +157,7 @@ static int prepare(krylov *k, sp_pool *pool)
         k->work = sp_pool_raw(pool, sp_dense_inner_work(count > k->width ? count : k->width, k->width), sizeof(double));
     } else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
         k->samples = sp_pool_raw(pool, 3 * k->parameters->inner->count * count, sizeof(double));
-    return pool->failed ? sp_fail_memory(k->context) : SP_OK;
+    return sp_allocated(k->context, !pool->failed);
 }
 
 /* The start block with columns of zeros where a load is only a rigid acceleration of a free body: what the balance
@@ -201,10 +199,7 @@ int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_
 
     SP_TRY(prepare(&k, &pool));
     const double *start = balanced_start(flexibility, n, k.width, F, &pool);
-    if (!start) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, start));
 
     while (have < parameters->count) {
         int64_t width = report->order == 0 ? k.width : last, space_left = parameters->count - have;

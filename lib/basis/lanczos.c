@@ -121,9 +121,7 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
 
         /* Nearly dependent columns: orthonormalize them one by one, then repeat the whole. */
         int64_t rank, kept = 0;
-        int status = sp_metric_orthonormalize(context, &metric, *w, W, 1e-15, R, &rank);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_metric_orthonormalize(context, &metric, *w, W, 1e-15, R, &rank));
 
         for (int64_t j = 0; j < *w; j++)
             if (R[(*w + 1) * j] > rounding && kept < left)
@@ -175,9 +173,7 @@ static int advance(krylov *k)
     const int64_t have = k->m + k->w, before = k->m - k->coupled, w = k->w;
     double *W = column(k, have), A[WIDTH * WIDTH];
 
-    int status = sp_inverted_apply(p, w, column(k, k->m), k->MQ, W);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_inverted_apply(p, w, column(k, k->m), k->MQ, W));
 
     /* The operator is self-adjoint: the part of its result along V is Eᵀ, which stands beside H already, and the part
      * along Q is QᵀM times the result. */
@@ -195,9 +191,7 @@ static int advance(krylov *k)
     sp_sparse_times(context, p->M, w, W, k->MW);
 
     int64_t fresh = w;
-    status = orthonormalize(k, have, &fresh, 1e-13 * k->scale);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(orthonormalize(k, have, &fresh, 1e-13 * k->scale));
 
     /* E = QᵀM times what is left, with the new Q, and its transpose beside H. */
     double E[WIDTH * WIDTH];

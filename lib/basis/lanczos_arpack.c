@@ -27,10 +27,7 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
            *d = sp_pool_new(&scratch, wanted, sizeof *d), *z = sp_pool_raw(&scratch, n, sizeof *z);
     a_int *select = sp_pool_new(&scratch, ncv, sizeof *select);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* Mode 3 requires a start vector in the range of the operator. */
     for (int64_t i = 0; i < n; i++)

@@ -127,9 +127,7 @@ static int refuse_separate(sp_context *context, const sp_mesh *mesh, const int64
 
     for (int64_t piece = 0; piece < pieces; piece++) {
         combinations found;
-        int status = find_combinations(context, mesh, vertex_label, piece, frame, 'N', &found);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(find_combinations(context, mesh, vertex_label, piece, frame, 'N', &found));
         motions += found.count;
     }
 
@@ -165,10 +163,7 @@ int sp_rigid_combinations(sp_context *context, const sp_mesh *mesh, sp_rigid_fra
     int status = SP_OK;
     int64_t *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     *frame = frame_of(mesh);
     SP_TRY(label_vertices(context, mesh, &scratch, vertex_label, &pieces));
@@ -195,10 +190,7 @@ int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_spa
     int status = SP_OK;
     double *columns = sp_pool_new(&scratch, 6 * n, sizeof *columns);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     SP_TRY(check_mass(context, M));
     SP_TRY(sp_rigid_combinations(context, space->mesh, &frame, mix, count));
@@ -245,10 +237,7 @@ static int look_for_next(sp_inverted *p, double *next)
     double theta[CHECK_WIDTH * CHECK_STEPS];
     bool dependent[CHECK_WIDTH * CHECK_STEPS];
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     for (int64_t i = 0; i < n * width; i++)
         space[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
@@ -305,10 +294,7 @@ static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
     double *work = sp_pool_raw(&scratch, sp_dense_inner_work(count, count), sizeof *work);
     int status = SP_OK;
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* Lanczos has left rounding along the rigid motions. */
     if (rigid_count > 0) {
@@ -347,8 +333,7 @@ static int shifted(sp_context *context, const sp_sparse *K, const sp_sparse *M, 
     *sum = *K;
     sum->pool = (sp_pool){0};
     sum->value = sp_pool_copy(&sum->pool, K->value, K->start[K->order], sizeof *K->value);
-    if (!sum->value)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, sum->value));
 
     if (shift == 0)
         return SP_OK;
@@ -414,8 +399,7 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
     sp_pool scratch = {0};
     int64_t n = K->order;
     double *force = sp_pool_raw(&scratch, n * count, sizeof *force);
-    if (!force)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, force));
 
     sp_sparse_times(context, K, count, rigid, force);
     *null = true;
@@ -474,21 +458,19 @@ static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, cons
     int64_t have = p->known - rigid_count, more = p->n - p->known - 1 < CHECK_WIDTH ? p->n - p->known - 1 : CHECK_WIDTH;
 
     const double checked = report->next;
-    int status = SP_OK;
 
     report->next = fmin(checked, p->next);
     /* Always by blocks: ARPACK fails if the remaining space is small. */
     if (have == elastic && (checked <= last * 1.05 || p->near <= last * (1 + EQUAL)) && more > 0) {
-        SP_TRY(sp_lanczos(p, more, parameters->tolerance, found + have));
-        SP_TRY(refine(p, rigid_count, found));
+        SP_PASS(sp_lanczos(p, more, parameters->tolerance, found + have));
+        SP_PASS(refine(p, rigid_count, found));
         have = p->known - rigid_count;
-        SP_TRY(clear_zero_energies(p, rigid_count, have, found));
+        SP_PASS(clear_zero_energies(p, rigid_count, have, found));
         report->next = p->next;
     }
 
     count_group(found, elastic, have, parameters->space_left, report);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Counts zero-energy modes, and finds what rounding of K may change of the other eigenvalues. */
@@ -528,10 +510,7 @@ static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
            *value = sp_pool_raw(&scratch, n, sizeof *value);
     int status = SP_OK;
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     const lapack_int failed = LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)n, K, (int)n, M, (int)n, value);
     if (failed != 0) {
@@ -624,47 +603,43 @@ static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_coun
                          const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
 {
     sp_context *context = p->context;
-    int status = SP_OK;
 
-    SP_TRY(sp_cholesky_new(context, p->K, node, &p->factor));
-    SP_TRY(sp_progress(context, 0.05));
-    SP_TRY(factor_with_shift(p, rigid_count > 0));
+    SP_PASS(sp_cholesky_new(context, p->K, node, &p->factor));
+    SP_PASS(sp_progress(context, 0.05));
+    SP_PASS(factor_with_shift(p, rigid_count > 0));
 
     report->shift = p->shift;
     report->factor_nonzeros = sp_cholesky_nonzeros(p->factor);
     report->factor_flops = sp_cholesky_flops(p->factor);
 
-    SP_TRY(eigenvectors(p, parameters, elastic, found));
-    SP_TRY(refine(p, rigid_count, found));
+    SP_PASS(eigenvectors(p, parameters, elastic, found));
+    SP_PASS(refine(p, rigid_count, found));
 
     for (int round = 0; elastic > 1 || round == 0; round++) {
-        SP_TRY(look_for_next(p, &report->next));
+        SP_PASS(look_for_next(p, &report->next));
 
         /* Next to the shift, eigenvalues of the inverted problem tell those near 0 from each other to its rounding. */
         if (!(report->next < found[elastic - 1] * (1 - 1e-8) - 1e-8 * fabs(p->shift)))
             break;
 
-        if (round == ROUNDS) {
-            status = sp_fail(context, SP_NUMERICAL, "modes below the last one keep turning up; ask for more modes");
-            goto done;
-        }
+        if (round == ROUNDS)
+            return sp_fail(context, SP_NUMERICAL, "modes below the last one keep turning up; ask for more modes");
 
         int64_t more = p->n - p->known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
-        SP_TRY(eigenvectors(p, parameters, more, found + (p->known - rigid_count)));
+        SP_PASS(eigenvectors(p, parameters, more, found + (p->known - rigid_count)));
         for (int64_t i = p->known - rigid_count - more; i < p->known - rigid_count; i++)
             report->missed += found[i] < found[elastic - 1];
-        SP_TRY(refine(p, rigid_count, found));
+        SP_PASS(refine(p, rigid_count, found));
     }
 
-    SP_TRY(clear_zero_energies(p, rigid_count, p->known - rigid_count, found));
-    SP_TRY(polish(p, rigid_count, found));
+    SP_PASS(clear_zero_energies(p, rigid_count, p->known - rigid_count, found));
+    SP_PASS(polish(p, rigid_count, found));
 
     if (parameters->space_left > 0)
-        SP_TRY(keep_group(p, rigid_count, elastic, parameters, found, report));
+        SP_PASS(keep_group(p, rigid_count, elastic, parameters, found, report));
     else
         report->next = fmin(report->next, p->next);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int check_count(sp_context *context, const sp_modes_parameters *parameters, int64_t n, bool dense)
@@ -742,10 +717,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     make_room(&p, most + rigid_count, &scratch);
     double *found = sp_pool_new(&scratch, most, sizeof *found);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* The rigid motions are known modes, in whose complement the others are sought. */
     if (rigid_count > 0) {

@@ -73,19 +73,17 @@ static void find_rank(pca *p, int64_t independent)
 static int by_orthonormalization(sp_context *context, pca *p)
 {
     int64_t count = p->count, independent;
-    int status;
 
     bool *dependent = sp_pool_raw(&p->pool, count, sizeof *dependent);
-    if (!dependent)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, dependent));
 
-    SP_TRY(sp_store_orthonormalize(context, p->metric, p->store, 1e-15, p->R, &independent));
+    SP_PASS(sp_store_orthonormalize(context, p->metric, p->store, 1e-15, p->R, &independent));
     for (int64_t c = 0; c < count; c++)
         dependent[c] = p->R[c * count + c] == 0;
 
     memset(p->singular_value, 0, (size_t)count * sizeof *p->singular_value);
     if (independent > 0)
-        SP_TRY(decompose(context, count, p->R, p->singular_value, p->left));
+        SP_PASS(decompose(context, count, p->R, p->singular_value, p->left));
 
     find_rank(p, independent);
 
@@ -95,9 +93,7 @@ static int by_orthonormalization(sp_context *context, pca *p)
             p->left[c * count + i] = dependent[i] ? 0 : p->left[c * count + i];
 
     orthogonalize_small(count, p->kept, p->left, p->R);
-    SP_TRY(sp_store_times(context, p->store, p->kept, p->left));
-done:
-    return status;
+    return sp_store_times(context, p->store, p->kept, p->left);
 }
 
 /* ---- by the Gram matrix: few passes over the columns ---- */
@@ -161,20 +157,17 @@ static bool accurate_enough(const pca *p, const double *b)
 static int orthonormalize_kept(sp_context *context, pca *p, double *length)
 {
     int64_t kept = p->kept;
-    int status;
 
-    SP_TRY(sp_store_gram(context, p->metric, p->store, p->R));
-    if (!factor(kept, p->R, length)) {
-        status = sp_fail(context, SP_NUMERICAL, "the principal directions depend on each other");
-        goto done;
-    }
+    SP_PASS(sp_store_gram(context, p->metric, p->store, p->R));
+    if (!factor(kept, p->R, length))
+        return sp_fail(context, SP_NUMERICAL, "the principal directions depend on each other");
 
     /* The Cholesky factor times the singular values: R diag(σ). */
     for (int64_t c = 0; c < kept; c++)
         for (int64_t i = 0; i < kept; i++)
             p->copy[c * kept + i] = p->R[c * kept + i] * p->singular_value[c];
 
-    SP_TRY(decompose(context, kept, p->copy, p->singular_value, p->left));
+    SP_PASS(decompose(context, kept, p->copy, p->singular_value, p->left));
 
     /* Of two singular values that are equal to rounding, the dropped one may have become the larger. */
     for (int64_t i = kept; i < p->count && p->singular_value[i] > p->singular_value[i - 1]; i++)
@@ -186,9 +179,7 @@ static int orthonormalize_kept(sp_context *context, pca *p, double *length)
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)kept, (int)kept, 1, p->R,
                 (int)kept, p->left, (int)kept);
 
-    SP_TRY(sp_store_times(context, p->store, kept, p->left));
-done:
-    return status;
+    return sp_store_times(context, p->store, kept, p->left);
 }
 
 /* *possible receives whether the Gram matrix was accurate enough; if not, the columns are unchanged. */
@@ -199,8 +190,7 @@ static int by_gram_matrix(sp_context *context, pca *p, bool *possible)
     double *length = sp_pool_raw(&p->pool, count, sizeof *length),
            *coefficients = sp_pool_raw(&p->pool, count, sizeof *coefficients);
     *possible = false;
-    if (p->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !p->pool.failed));
 
     SP_TRY(sp_store_gram(context, p->metric, p->store, p->R));
     if (count == 0 || !factor(count, p->R, length))
@@ -243,10 +233,7 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_s
     p.R = sp_pool_raw(&p.pool, count * count, sizeof *p.R);
     p.copy = sp_pool_raw(&p.pool, count * count, sizeof *p.copy);
     p.left = sp_pool_raw(&p.pool, count * count, sizeof *p.left);
-    if (p.pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !p.pool.failed));
 
     SP_TRY(by_gram_matrix(context, &p, &possible));
     if (!possible)
@@ -275,10 +262,7 @@ int sp_mass_pca_beyond(sp_context *context, const sp_metric *metric, int64_t fir
     p.singular_value = sp_pool_new(&p.pool, others + 1, sizeof *p.singular_value);
     double *map = sp_pool_new(&p.pool, count * count, sizeof *map);
 
-    if (p.pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !p.pool.failed));
 
     SP_TRY(sp_store_orthonormalize(context, metric, store, 1e-13, R, &independent));
 
@@ -326,10 +310,7 @@ int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t m
     double *R = sp_pool_raw(&scratch, count * count, sizeof *R);
     int64_t *kept = sp_pool_raw(&scratch, count, sizeof *kept);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     SP_TRY(sp_store_orthonormalize(context, metric, store, threshold, R, rank));
 

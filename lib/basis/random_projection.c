@@ -29,8 +29,7 @@ int sp_random_projection(sp_context *context, int64_t r, sp_store *store)
 
     sp_pool scratch = {0};
     double *R = sp_pool_raw(&scratch, m * r, sizeof *R);
-    if (!R)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, R));
 
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < m; i++)

@@ -95,10 +95,7 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
     double low[3], high[3], *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
     nearest *list = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *list);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     sp_fe_space_vertex_mass(space, true, mass);
     sp_mesh_box(mesh, low, high);
@@ -134,10 +131,7 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
 
     inner->row = sp_pool_raw(&inner->pool, 3 * count, sizeof *inner->row);
     inner->root = sp_pool_new(&inner->pool, count, sizeof *inner->root);
-    if (inner->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !inner->pool.failed));
 
     /* The first vertex of a box is the nearest to its centre and gets the mass of all. */
     for (int64_t i = 0; i < used; i++) {

@@ -17,10 +17,7 @@ int sp_system_derivatives(sp_context *context, const sp_sparse *K, const sp_tens
     double *load = sp_pool_new(&scratch, WIDTH * n, sizeof *load),
            *solution = sp_pool_raw(&scratch, WIDTH * n, sizeof *solution),
            *product = sp_pool_raw(&scratch, WIDTH * n, sizeof *product);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
     status = sp_flexibility_new(context, K, NULL, NULL, 0, NULL, SP_COMPLEMENT_PLAIN, NULL, &flexibility);
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL, "K is not positive definite");

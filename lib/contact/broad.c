@@ -39,8 +39,7 @@ int sp_broad_new(sp_context *context, int64_t count, sp_broad **result)
 {
     sp_broad *broad = calloc(1, sizeof *broad);
     *result = NULL;
-    if (!broad)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, broad));
 
     broad->count = count;
     broad->order = sp_pool_raw(&broad->pool, count, sizeof *broad->order);

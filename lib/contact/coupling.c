@@ -273,7 +273,6 @@ static int newton_step(sp_context *context, const sp_coupling_parameters *p, str
                        double move[6], int *degenerate)
 {
     double toward[6];
-    int status = SP_OK;
 
     for (int k = 0; k < 6; k++)
         toward[k] = -stretched[k / 3].extent * stretched[k / 3].way[k % 3];
@@ -281,7 +280,7 @@ static int newton_step(sp_context *context, const sp_coupling_parameters *p, str
     /* To first order a spring that weakens as it stretches would pull far past the manipulandum. Its secant is exact
      * there. */
     for (bool again = true; again;) {
-        SP_TRY(balance(context, p, total, toward, move, degenerate));
+        SP_PASS(balance(context, p, total, toward, move, degenerate));
         again = false;
         for (int i = 0; i < 2; i++) {
             stretch *s = &stretched[i];
@@ -292,8 +291,7 @@ static int newton_step(sp_context *context, const sp_coupling_parameters *p, str
             }
         }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Lets `resistance` times the stiffness of the springs act against the step, in rotation and in translation. */
@@ -336,7 +334,6 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
                        const sp_wrench *contact, sp_coupling_search *search, sp_pose *body,
                        sp_coupling_step_report *report)
 {
-    int status = SP_OK;
     sp_wrench total;
     stretch stretched[2];
     sp_coupling_step_report made = {0};
@@ -347,7 +344,7 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
     const double pull = size_of_wrench(p->length, total.force, total.torque),
                  push = size_of_wrench(p->length, contact->force, contact->torque);
 
-    SP_TRY(add_contact(context, contact, &total));
+    SP_PASS(add_contact(context, contact, &total));
     const double rest = size_of_wrench(p->length, total.force, total.torque);
     made.imbalance = rest > 0 ? rest / fmax(pull, push) : 0;
 
@@ -355,14 +352,14 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
     if (search && push > 0)
         resist(p, search->resistance, &total);
 
-    SP_TRY(newton_step(context, p, stretched, &total, move, &made.degenerate));
+    SP_PASS(newton_step(context, p, stretched, &total, move, &made.degenerate));
     scale(1 - p->static_damping, move);
     made.limited = limit(p->speed * step, move);
     made.limited |= limit(p->angular_speed * step, move + 3);
     memcpy(made.displacement, move, sizeof made.displacement);
     memcpy(made.rotation, move + 3, sizeof made.rotation);
 
-    SP_TRY(displace(context, made.displacement, made.rotation, body));
+    SP_PASS(displace(context, made.displacement, made.rotation, body));
 
     if (search) {
         made.resting = rests(p, &search->manipulandum, manipulandum);
@@ -370,15 +367,13 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
         search->manipulandum = *manipulandum;
     }
     *report = made;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,
                         const sp_wrench *contact, const double gravity[3], sp_coupled_motion *motion, sp_pose *body,
                         sp_coupling_step_report *report)
 {
-    int status = SP_OK;
     const double m = motion->mass, *c = motion->centre, *w = motion->angular_velocity;
     sp_wrench total;
     stretch stretched[2];
@@ -389,7 +384,7 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
 
     memset(report, 0, sizeof *report);
     springs(p, manipulandum, body, &total, stretched);
-    SP_TRY(add_contact(context, contact, &total));
+    SP_PASS(add_contact(context, contact, &total));
 
     /* The force at the centre of mass: m (g − ω × (ω × c)). */
     sp_cross3(w, c, turning);
@@ -441,12 +436,11 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
         made.rotation[k] = step * velocity[k + 3];
     }
 
-    SP_TRY(displace(context, made.displacement, made.rotation, body));
+    SP_PASS(displace(context, made.displacement, made.rotation, body));
     memcpy(motion->velocity, velocity, sizeof motion->velocity);
     memcpy(motion->angular_velocity, velocity + 3, sizeof motion->angular_velocity);
     *report = made;
-done:
-    return status;
+    return SP_OK;
 }
 
 void sp_coupling_render(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, double most,

@@ -83,7 +83,7 @@ static int allocate_moving(sp_context *context, sp_deformed_field *d)
         part->inverse = sp_pool_raw(&d->pool, 9 * part->count, sizeof(double));
         part->proxy = sp_pool_raw(&d->pool, part->count, sizeof(int64_t));
     }
-    return d->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !d->pool.failed);
 }
 
 /* Allocates everything, and copies the proxies with their domains. */
@@ -101,8 +101,7 @@ static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_de
     d->points = sp_pool_raw(&d->pool, 3 * d->count, sizeof(double));
     d->rows = sp_pool_raw(&d->pool, d->count, 12 * (size_t)r * sizeof(double));
     d->reach = sp_pool_new(&d->pool, r, sizeof(double));
-    if (d->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !d->pool.failed));
 
     int64_t first = 0;
     for (int64_t i = 0; i < domains; i++) {
@@ -118,9 +117,8 @@ static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_de
 
 static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double *U, sp_deformed_field *d)
 {
-    int status;
     sp_transfer carrier;
-    SP_TRY(sp_transfer_new(context, mesh, &carrier));
+    SP_PASS(sp_transfer_new(context, mesh, &carrier));
 
     for (int64_t i = 0; i < d->count; i++) {
         sp_transferred carried;
@@ -138,8 +136,7 @@ static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double 
     }
 
     sp_transfer_free(&carrier);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_deformed_field_new(sp_context *context, const sp_mesh *mesh, int64_t r, const double *U, int64_t domains,
@@ -151,8 +148,7 @@ int sp_deformed_field_new(sp_context *context, const sp_mesh *mesh, int64_t r, c
 
     SP_TRY(check_domains(context, domains, domain, nearest));
     d = calloc(1, sizeof *d);
-    if (!d)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, d));
 
     SP_TRY(allocate(context, r, domains, domain, nearest, d));
     SP_TRY(carry_proxies(context, mesh, U, d));
@@ -171,8 +167,7 @@ int sp_deformed_field_share(sp_context *context, const sp_deformed_field *deform
     int status = SP_OK;
     sp_deformed_field *d = calloc(1, sizeof *d);
     *shared = NULL;
-    if (!d)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, d));
 
     /* What does not move is shared; the copy owns what does. */
     *d = *deformed;

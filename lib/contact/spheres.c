@@ -96,8 +96,7 @@ int sp_sphere_tree_new(sp_context *context, const sp_contact_pointshell *pointsh
 {
     sp_sphere_tree *tree = calloc(1, sizeof *tree);
     *result = NULL;
-    if (!tree)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, tree));
 
     tree->pointshell = pointshell;
     tree->place = sp_pool_raw(&tree->pool, 3 * pointshell->count, sizeof *tree->place);

@@ -258,8 +258,7 @@ int sp_traversal_workspace_new(sp_context *context, int64_t points, sp_traversal
 {
     sp_traversal_workspace *workspace = calloc(1, sizeof *workspace);
     *result = NULL;
-    if (!workspace)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, workspace));
 
     for (int i = 0; i < 2; i++) {
         workspace->lists[i].point = sp_pool_raw(&workspace->pool, points, sizeof(int32_t));
@@ -312,8 +311,7 @@ int sp_traversal_state_new(sp_context *context, const sp_contact_pointshell *poi
 {
     sp_traversal *t = calloc(1, sizeof *t + (size_t)pointshell->modes * sizeof *t->q);
     *traversal = NULL;
-    if (!t)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, t));
 
     t->pointshell = pointshell;
     if (!reach_level(t, whole ? pointshell->levels : 1)) {

@@ -43,7 +43,6 @@ static inline uint8_t kind_at(const layer *l, int64_t x, int64_t y, int64_t z)
 /* Determines types from the corners alone: free, interior, surface. */
 static int find_surface(sp_context *context, const sp_field *field, layer *l)
 {
-    int status = SP_OK;
     for (int64_t z = 0; z < l->count[2]; z++) {
         for (int64_t y = 0; y < l->count[1]; y++) {
             const float *a = field->distance + sp_field_index(field, 0, y, z), *b = a + field->cells[0] + 1;
@@ -56,16 +55,14 @@ static int find_surface(sp_context *context, const sp_field *field, layer *l)
                 kind[x] = inside == 0 ? SP_VOXEL_FREE : inside == 8 ? SP_VOXEL_INTERIOR : SP_VOXEL_SURFACE;
             }
         }
-        SP_TRY(sp_progress(context, 0.5 * (double)(z + 1) / (double)l->count[2]));
+        SP_PASS(sp_progress(context, 0.5 * (double)(z + 1) / (double)l->count[2]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Marks free voxels with a neighbour on the surface as proximity. any [count[0] + 2] is scratch. */
 static int find_proximity(sp_context *context, layer *l, uint8_t *any)
 {
-    int status = SP_OK;
     const int64_t nx = l->count[0], ny = l->count[1], nz = l->count[2];
     any[0] = any[nx + 1] = 0;
     for (int64_t z = 0; z < nz; z++) {
@@ -85,10 +82,9 @@ static int find_proximity(sp_context *context, layer *l, uint8_t *any)
             for (int64_t x = 0; x < nx; x++)
                 kind[x] = kind[x] == SP_VOXEL_FREE && (any[x] | any[x + 1] | any[x + 2]) ? SP_VOXEL_PROXIMITY : kind[x];
         }
-        SP_TRY(sp_progress(context, 0.5 + 0.4 * (double)(z + 1) / (double)nz));
+        SP_PASS(sp_progress(context, 0.5 + 0.4 * (double)(z + 1) / (double)nz));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The type that eight cubes have in common, or MIXED. */
@@ -155,8 +151,7 @@ static int make_tree(sp_context *context, sp_pool *scratch, layer *layers, sp_vo
         for (int k = 0; k < 3; k++)
             l->count[k] = (layers[level - 1].count[k] + 1) / 2;
         l->kind = sp_pool_raw(scratch, l->count[0] * l->count[1] * l->count[2], 1);
-        if (scratch->failed)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, !scratch->failed));
 
         mixed = join_layer(&layers[level - 1], l);
         if (level == 1)
@@ -172,8 +167,7 @@ static int make_tree(sp_context *context, sp_pool *scratch, layer *layers, sp_vo
 
     v->nodes = sp_pool_raw(&v->pool, v->node_count, sizeof *v->nodes);
     v->bricks = sp_pool_raw(&v->pool, v->brick_count, sizeof *v->bricks);
-    if (v->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !v->pool.failed));
 
     fill(&(filling){v, layers, v->levels > 1, v->levels == 1}, v->levels, 0, 0, 0, 0);
     return SP_OK;
@@ -190,10 +184,7 @@ int sp_voxmap_new(sp_context *context, const sp_field *field, sp_voxmap **voxmap
 
     layers[0].kind = sp_pool_raw(&scratch, count, 1);
     uint8_t *any = sp_pool_raw(&scratch, field->cells[0] + 2, 1);
-    if (!v || scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, v && !scratch.failed));
 
     v->spacing = field->spacing;
     v->scale = 1 / field->spacing;

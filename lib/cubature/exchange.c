@@ -78,8 +78,7 @@ static int all_squares(sp_exchange *x)
 
     if (x->columns) {
         int64_t *all = sp_pool_raw(&x->pool, x->elements, sizeof *all);
-        if (!all)
-            return sp_fail_memory(x->context);
+        SP_PASS(sp_allocated(x->context, all));
         for (int64_t e = 0; e < x->elements; e++)
             all[e] = e;
 
@@ -105,8 +104,7 @@ int sp_exchange_new(sp_context *context, sp_training *training, int64_t elements
 {
     const double bound = memory > 0 ? (double)memory : 0x1p30;
     sp_exchange *x = calloc(1, sizeof *x);
-    if (!x)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, x));
 
     x->context = context;
     x->training = training;
@@ -146,16 +144,13 @@ static int orthonormalize(sp_exchange *x, int64_t count, const double *from, dou
  * orthogonal to those before it. */
 static int shift_outside(sp_exchange *x, trial *t, double sign)
 {
-    int status;
-
-    SP_TRY(orthonormalize(x, t->count, t->others, t->factor, t->tau));
-    SP_TRY(products(x, t->factor + (t->count - 1) * x->rows, x->along));
+    SP_PASS(orthonormalize(x, t->count, t->others, t->factor, t->tau));
+    SP_PASS(products(x, t->factor + (t->count - 1) * x->rows, x->along));
 
     /* ‖P a_e‖² ± (q·a_e)² */
     for (int64_t e = 0; e < x->elements; e++)
         x->outside[e] += sign * x->along[e] * x->along[e];
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Fits the first `count` columns of t->others; the weights are for normalized columns. *error is infinite if rounding
@@ -240,16 +235,15 @@ static int try_one(sp_exchange *x, trial *t, int64_t element, double *error)
     const int64_t rows = x->rows, last = t->count - 1;
     int64_t k = 0, best[TRIED], chosen = -1;
     double bound = *error * (1 - LEAST_GAIN), fitted;
-    int status;
 
     while (t->element[k] != element)
         k++;
     put_last(x, t, k);
 
     /* ‖P_T a_e‖² = ‖P_S a_e‖² + (q·a_e)² without element k */
-    SP_TRY(shift_outside(x, t, 1));
+    SP_PASS(shift_outside(x, t, 1));
 
-    SP_TRY(fit(x, t, last, &fitted));
+    SP_PASS(fit(x, t, last, &fitted));
 
     /* ρ = b − A_T w_T */
     memcpy(t->residual, sp_training_target(x->training), (size_t)rows * sizeof *t->residual);
@@ -257,15 +251,15 @@ static int try_one(sp_exchange *x, trial *t, int64_t element, double *error)
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)rows, (int)last, -1, t->others, (int)rows, t->weight, 1, 1,
                     t->residual, 1);
 
-    SP_TRY(products(x, t->residual, x->score));
+    SP_PASS(products(x, t->residual, x->score));
     const int64_t found = isfinite(fitted) ? best_scores(x, t, best) : 0;
-    SP_TRY(some_columns(x, found, best, t->candidate));
+    SP_PASS(some_columns(x, found, best, t->candidate));
 
     /* The best few are fitted with nonnegative weights, in the last place. */
     for (int64_t i = 0; i < found; i++) {
         cblas_dscal((int)rows, 1 / sqrt(x->square[best[i]]), t->candidate + i * rows, 1);
         memcpy(t->others + last * rows, t->candidate + i * rows, (size_t)rows * sizeof *t->others);
-        SP_TRY(fit(x, t, t->count, &fitted));
+        SP_PASS(fit(x, t, t->count, &fitted));
         if (fitted < bound) {
             bound = *error = fitted;
             chosen = i;
@@ -275,38 +269,35 @@ static int try_one(sp_exchange *x, trial *t, int64_t element, double *error)
     /* The element that joins, or k again, leaves the complement. */
     const double *joins = chosen < 0 ? t->columns + k * rows : t->candidate + chosen * rows;
     memcpy(t->others + last * rows, joins, (size_t)rows * sizeof *t->others);
-    SP_TRY(shift_outside(x, t, -1));
+    SP_PASS(shift_outside(x, t, -1));
 
     if (chosen >= 0)
         replace(x, t, k, best[chosen], joins);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Computes the columns of the support, its error, and ‖P a_e‖² of all elements from scratch. */
 static int start(sp_exchange *x, trial *t, double *error)
 {
     const int64_t rows = x->rows;
-    int status;
     /* The columns are normalized, so that weights and residuals are of one scale. */
-    SP_TRY(some_columns(x, t->count, t->element, t->columns));
+    SP_PASS(some_columns(x, t->count, t->element, t->columns));
 
     for (int64_t k = 0; k < t->count; k++)
         cblas_dscal((int)rows, 1 / cblas_dnrm2((int)rows, t->columns + k * rows, 1), t->columns + k * rows, 1);
     memcpy(t->others, t->columns, (size_t)(rows * t->count) * sizeof *t->others);
 
-    SP_TRY(fit(x, t, t->count, error));
-    SP_TRY(orthonormalize(x, t->count, t->columns, t->factor, t->tau));
+    SP_PASS(fit(x, t, t->count, error));
+    SP_PASS(orthonormalize(x, t->count, t->columns, t->factor, t->tau));
     memcpy(x->outside, x->square, (size_t)x->elements * sizeof *x->outside);
 
     /* ‖P a_e‖² = ‖a_e‖² − Σ_k (q_k·a_e)² with an orthonormal basis q_k of the support */
     for (int64_t k = 0; k < t->count; k++) {
-        SP_TRY(products(x, t->factor + k * rows, x->along));
+        SP_PASS(products(x, t->factor + k * rows, x->along));
         for (int64_t e = 0; e < x->elements; e++)
             x->outside[e] -= x->along[e] * x->along[e];
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_exchange_sweep(sp_exchange *x, int64_t count, int64_t *element)
@@ -329,10 +320,7 @@ int sp_exchange_sweep(sp_exchange *x, int64_t count, int64_t *element)
     t.residual = sp_pool_raw(&t.pool, rows, sizeof *t.residual);
     t.candidate = sp_pool_raw(&t.pool, rows * TRIED, sizeof *t.candidate);
 
-    if (t.pool.failed) {
-        status = sp_fail_memory(x->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(x->context, !t.pool.failed));
     SP_TRY(start(x, &t, &error));
 
     /* Each element of the initial support is tried once. */

@@ -284,8 +284,7 @@ static int make_batches(sp_context *context, const sp_fe_space *body, const sp_c
     *batches = sp_pool_new(scratch, cubature->count, sizeof **batches);
     *member = sp_pool_new(scratch, cubature->count * SP_LANES, sizeof **member); /* position in the list of each lane */
     char *taken = sp_pool_new(scratch, cubature->count, 1);
-    if (scratch->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !scratch->failed));
 
     *count = 0;
 
@@ -342,8 +341,7 @@ static int lacking(sp_context *context, cubature_force *c, const sp_cubature *cu
 {
     int r = c->r;
     double *rest = sp_pool_new(&c->pool, r, sizeof *rest), *C = sp_pool_new(&c->pool, (int64_t)r * r, sizeof *C);
-    if (c->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !c->pool.failed));
 
     evaluate(c, rest, false, NULL, C);
 
@@ -394,12 +392,9 @@ static int find_softness(sp_context *context, const sp_fe_space *body, const dou
     const int64_t r = c->r;
     double *K = sp_pool_raw(&c->pool, r, sizeof *K), stiffest = 0; /* the diagonal */
     c->softness = sp_pool_new(&c->pool, r, sizeof(double));
-    if (c->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !c->pool.failed));
 
-    int status = sp_elastic_rest_energies(context, body, r, U, K);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_elastic_rest_energies(context, body, r, U, K));
 
     for (int64_t j = 0; j < r; j++)
         stiffest = fmax(stiffest, K[j]);
@@ -426,7 +421,7 @@ static int new_arrays(sp_context *context, int64_t rows, bool nested, cubature_f
     c->Y = sp_pool_new(&c->pool, rows * r, sizeof(double));
     c->S = sp_pool_new(&c->pool, r * r, sizeof(double));
     c->reduced = sp_pool_new(&c->pool, 3 * r, sizeof(double));
-    return c->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !c->pool.failed);
 }
 
 int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp_cubature *cubature, int64_t r,
@@ -438,8 +433,7 @@ int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp
     int64_t *member, rows = 0;
     int status;
 
-    if (!c)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, c));
 
     *force = (sp_reduced_force){.self = c,
                                 .r = r,

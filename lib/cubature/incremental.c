@@ -37,7 +37,7 @@ static int recentre(sp_context *context, const sp_modal *modal, const sp_increme
     int64_t count = poses->count, worst = (count + 4) / 5;
     double *error = sp_pool_raw(&scratch, count, sizeof *error);
     judged *list = sp_pool_raw(&scratch, count, sizeof *list);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     if (status == SP_OK) {
         sp_modal_pose_errors(modal, error);
@@ -91,10 +91,7 @@ int sp_incremental_train(sp_context *context, const sp_fe_space *body, const dou
     *report = (sp_incremental_report){0};
     *cubature = (sp_cubature){0};
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     SP_TRY(sp_modal_new(context, points, r, &modal));
     for (int64_t round = 0; round < parameters->most && !report->settled; round++) {
@@ -111,10 +108,7 @@ int sp_incremental_train(sp_context *context, const sp_fe_space *body, const dou
         SP_TRY(sp_modal_solve(modal, false, cubature, &report->fit));
 
         sp_incremental_round *entry = sp_list_add(&report->rounds, 1, sizeof *entry);
-        if (!entry) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, entry));
 
         /* The errors of the round, also on the validation poses. */
         *entry = (sp_incremental_round){

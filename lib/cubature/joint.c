@@ -323,8 +323,7 @@ static int set_support(sp_joint_trainer *t, sp_pool *pool, const sp_nnls_set *se
             t->list[count++] = sp_nnls_set_ids(set)[k];
 
     p->residual = sp_pool_raw(pool, t->rows, sizeof *p->residual);
-    if (pool->failed)
-        return sp_fail_memory(t->context);
+    SP_PASS(sp_allocated(t->context, !pool->failed));
     return sp_joint_fit_support(t, pool, count, p);
 }
 
@@ -346,8 +345,7 @@ static int keep_weights(sp_joint_trainer *t, int64_t count, const int64_t *eleme
     sp_pool scratch = {0};
     chosen *list = sp_pool_raw(&scratch, count, sizeof *list);
     int64_t kept = 0;
-    if (!list)
-        return sp_fail_memory(t->context);
+    SP_PASS(sp_allocated(t->context, list));
 
     for (int64_t k = 0; k < count; k++)
         if (weight[k] > 0)
@@ -380,7 +378,7 @@ static int judge(sp_joint_trainer *t, sp_cubature *cubature)
     int64_t n = cubature->count, half = n > 1 ? (n + 1) / 2 : 1;
     double *columns = sp_pool_raw(&scratch, t->rows * n, sizeof *columns),
            *residual = sp_pool_copy(&scratch, sp_training_target(t->training), t->rows, sizeof *residual);
-    int status = scratch.failed ? sp_fail_memory(t->context) : SP_OK;
+    int status = sp_allocated(t->context, !scratch.failed);
 
     if (status != SP_OK)
         goto done;
@@ -405,10 +403,7 @@ static int judge(sp_joint_trainer *t, sp_cubature *cubature)
     if (t->parameters->nested) {
         sp_nnls_report fit;
         cubature->nested = sp_pool_new(&cubature->pool, n, sizeof *cubature->nested);
-        if (!cubature->nested) {
-            status = sp_fail_memory(t->context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(t->context, cubature->nested));
 
         SP_TRY(sp_nnls(t->context, t->rows, n, columns, t->rows, sp_training_target(t->training),
                        &(sp_nnls_parameters){.most = half}, cubature->nested, &fit));
@@ -464,10 +459,7 @@ int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training 
     t.best = sp_pool_raw(&scratch, elements, sizeof *t.best);
     t.inside = sp_pool_new(&scratch, elements, 1);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     sp_joint_pursuit p = {0};
     if (parameters->method == SP_CUBATURE_HTP) {
@@ -520,7 +512,7 @@ int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubat
     double *columns = sp_pool_raw(&scratch, rows * WIDTH, sizeof *columns),
            *residual = sp_pool_copy(&scratch, sp_training_target(training), rows, sizeof *residual);
 
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     double size = sp_training_whole(training);
     SP_TRY(status);
 

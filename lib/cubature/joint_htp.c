@@ -11,7 +11,6 @@
 int sp_joint_fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_joint_pursuit *p)
 {
     sp_nnls_report fit;
-    int status;
 
     qsort(t->list, (size_t)count, sizeof *t->list, sp_compare_integers);
     sp_pool_drop(pool, p->element);
@@ -23,12 +22,11 @@ int sp_joint_fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_j
     p->weight = sp_pool_new(pool, count, sizeof *p->weight);
     p->columns = sp_pool_raw(pool, t->rows * count, sizeof *p->columns);
 
-    if (pool->failed)
-        return sp_fail_memory(t->context);
+    SP_PASS(sp_allocated(t->context, !pool->failed));
 
-    SP_TRY(sp_training_columns(t->training, count, p->element, p->columns));
-    SP_TRY(sp_nnls(t->context, t->rows, count, p->columns, t->rows, sp_training_target(t->training),
-                   &(sp_nnls_parameters){0}, p->weight, &fit));
+    SP_PASS(sp_training_columns(t->training, count, p->element, p->columns));
+    SP_PASS(sp_nnls(t->context, t->rows, count, p->columns, t->rows, sp_training_target(t->training),
+                    &(sp_nnls_parameters){0}, p->weight, &fit));
 
     /* ρ = b − A w */
     memcpy(p->residual, sp_training_target(t->training), (size_t)t->rows * sizeof *p->residual);
@@ -37,8 +35,7 @@ int sp_joint_fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_j
 
     p->error = t->part * fit.residual;
     t->report->rounds++;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Writes the support after a gradient step in the weights of normalized columns to t->list; returns its size. */
@@ -93,8 +90,7 @@ int sp_joint_train_htp(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
     p->residual = sp_pool_copy(pool, sp_training_target(t->training), t->rows, sizeof *p->residual);
     p->error = t->part;
 
-    if (pool->failed)
-        return sp_fail_memory(t->context);
+    SP_PASS(sp_allocated(t->context, !pool->failed));
 
     for (;; size += size / 4 > 1 ? size / 4 : 1) {
         /* At most STEPS steps with each number of elements, which then grows by a quarter. */

@@ -197,10 +197,7 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t wa
     p.centroid = sp_pool_new(&scratch, 3 * elements, sizeof *p.centroid);
     p.table = sp_pool_raw(&scratch, p.size, sizeof *p.table);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     gather(&p);
     if (p.used == 0) {
@@ -223,10 +220,7 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t wa
     points->element = sp_pool_raw(&points->pool, points->count, sizeof *points->element);
     points->half = sp_pool_raw(&points->pool, points->count, sizeof *points->half);
 
-    if (points->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !points->pool.failed));
 
     if (!all)
         mark_half(points->count, p.table, points->half);
@@ -265,8 +259,7 @@ int sp_modal_new(sp_context *context, const sp_modal_points *points, int64_t r, 
 {
     sp_modal *m = calloc(1, sizeof *m);
 
-    if (!m)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, m));
 
     m->context = context;
     m->points = points;
@@ -304,8 +297,7 @@ static int reserve(sp_modal *m, int64_t more)
 
     double *A = sp_pool_raw(&m->pool, values - m->r * wanted, sizeof *A),
            *b = sp_pool_raw(&m->pool, m->r * wanted, sizeof *b);
-    if (!A || !b)
-        return sp_fail_memory(m->context);
+    SP_PASS(sp_allocated(m->context, A && b));
 
     if (m->rows > 0) {
         for (int64_t c = 0; c < m->r * n; c++)
@@ -335,8 +327,7 @@ int sp_modal_add(sp_modal *m, sp_training *training)
                        (long long)sp_training_coordinates(training), (long long)r);
 
     double *columns = sp_pool_raw(&scratch, rows * (n < WIDTH ? n : WIDTH), sizeof *columns);
-    if (!columns)
-        return sp_fail_memory(m->context);
+    SP_PASS(sp_allocated(m->context, columns));
     SP_TRY(reserve(m, poses));
 
     for (int64_t j = 0; j < r; j++)
@@ -373,7 +364,7 @@ static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t 
 
     /* The chosen columns side by side, with the weights of the others 0. */
     double *part = sp_pool_raw(&scratch, m->rows * count, sizeof *part), *x = sp_pool_new(&scratch, count, sizeof *x);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     if (status == SP_OK) {
         for (int64_t k = 0; k < count; k++)
             memcpy(part + k * m->rows, A + chosen[k] * m->capacity, (size_t)m->rows * sizeof *part);
@@ -428,8 +419,7 @@ static int keep(const sp_modal *m, const double *w, const double *nested, sp_cub
     sp_pool scratch = {0};
     int64_t *place = sp_pool_raw(&scratch, n, sizeof *place);
 
-    if (!place)
-        return sp_fail_memory(m->context);
+    SP_PASS(sp_allocated(m->context, place));
 
     for (int64_t k = 0; k < n; k++) {
         bool any = false;
@@ -478,10 +468,7 @@ int sp_modal_solve(sp_modal *m, bool nested, sp_cubature *cubature, sp_modal_rep
     double *second = nested ? sp_pool_new(&scratch, m->r * n, sizeof *second) : NULL;
     int64_t *chosen = sp_pool_raw(&scratch, n, sizeof *chosen);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(m->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(m->context, !scratch.failed));
 
     SP_TRY(solve_all(m, n, NULL, m->w, reports));
 

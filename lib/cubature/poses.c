@@ -120,10 +120,7 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
     double *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     bool stop = false;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)

@@ -39,8 +39,7 @@ int sp_training_new(sp_context *context, const sp_fe_space *body, const double *
         return status;
 
     sp_training *t = calloc(1, sizeof *t);
-    if (!t)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, t));
 
     t->context = context;
     t->body = body;
@@ -151,8 +150,7 @@ static int new_spaces(const sp_training *t, sp_pool *pool, some_elements **space
     const int64_t most = SOME * rows_of(sp_mesh_width(t->body->mesh));
     *spaces = sp_pool_new(pool, t->context->threads, sizeof **spaces);
 
-    if (!*spaces)
-        return sp_fail_memory(t->context);
+    SP_PASS(sp_allocated(t->context, *spaces));
 
     for (int k = 0; k < t->context->threads; k++) {
         (*spaces)[k].rows = sp_pool_new(pool, most * t->poses->r, sizeof(double));
@@ -160,7 +158,7 @@ static int new_spaces(const sp_training *t, sp_pool *pool, some_elements **space
         (*spaces)[k].f = sp_pool_new(pool, most * t->padded, sizeof(double));
         sp_element_lanes_start(&(*spaces)[k].data);
     }
-    return pool->failed ? sp_fail_memory(t->context) : SP_OK;
+    return sp_allocated(t->context, !pool->failed);
 }
 
 /* K_e(0) [3 nodes, 3 nodes] of the element that is loaded into all lanes. */
@@ -476,8 +474,7 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
         t->space_threads = threads;
     }
 
-    if (t->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !t->pool.failed));
 
     const bool keep = t->u != NULL;
     const double *metric = norm ? all_metrics(t, &scratch) : NULL;
@@ -485,7 +482,7 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
     double *sums = sp_pool_new(&scratch, SP_POSES_SUMS * elements, sizeof *sums),
            *squares = sp_pool_new(&scratch, metric ? SP_POSES_SUMS * elements : 0, sizeof *squares);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     if (status == SP_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
@@ -617,8 +614,7 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
     sp_pool scratch = {0};
     double *scaled = sp_pool_raw(&scratch, r * t->poses->count, sizeof *scaled);
 
-    if (!scaled)
-        return sp_fail_memory(t->context);
+    SP_PASS(sp_allocated(t->context, scaled));
 
     /* The forces of single elements are scaled by 1/‖f_t‖ already. */
     for (int64_t k = 0; k < r * t->poses->count; k++)

@@ -31,8 +31,7 @@ static int list_vertices(sp_context *context, const sp_mesh *mesh, const sp_doma
 {
     int64_t kept = 0, nodes_of_mesh = sp_mesh_node_count(mesh), at = 0;
     int64_t *key = sp_list_add(keys, nodes_of_mesh, sizeof *key);
-    if (!key)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, key));
 
     for (int64_t e = 0; e < domains->elements; e++) {
         int nodes;
@@ -64,8 +63,7 @@ static int list_shared(sp_context *context, const sp_domains *domains, const sp_
         for (int64_t i = k; i < end; i++)
             for (int64_t j = i + 1; j < end; j++) {
                 shared_vertex *to = sp_list_add(shared, 1, sizeof *to);
-                if (!to)
-                    return sp_fail_memory(context);
+                SP_PASS(sp_allocated(context, to));
                 *to =
                     (shared_vertex){.one = key[i] % domains->count, .other = key[j] % domains->count, .vertex = vertex};
             }
@@ -100,10 +98,7 @@ static int find_interfaces(sp_context *context, const sp_mesh *mesh, sp_domains 
     domains->vertices = sp_pool_raw(&domains->pool, list.count, sizeof *domains->vertices);
     domains->vertex_entries = list.count;
 
-    if (domains->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !domains->pool.failed));
 
     for (int64_t i = 0; i < list.count; i++) {
         if (begins_interface(shared, i)) {
@@ -173,7 +168,7 @@ static int check_connected(sp_context *context, const sp_mesh *mesh, const sp_el
     sp_pool scratch = {0};
     int64_t pieces = domains->count, *piece = sp_pool_copy(&scratch, domains->domain, domains->elements, sizeof *piece),
             *of = sp_pool_new(&scratch, domains->count, sizeof *of), last = -1;
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     SP_TRY(status);
     SP_TRY(sp_domains_pieces(context, mesh, graph, piece, &pieces));
 
@@ -309,7 +304,7 @@ int sp_domains_root(sp_context *context, sp_domains *domains, int64_t root, bool
     int64_t *order = sp_pool_raw(&scratch, count, sizeof *order),
             *before = sp_pool_raw(&scratch, count, sizeof *before), *rank = sp_pool_raw(&scratch, count, sizeof *rank),
             *number = sp_pool_raw(&scratch, count, sizeof *number);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     SP_TRY(status);
     find_lowest(domains, rank);
 
@@ -337,7 +332,7 @@ static int make_graph(sp_context *context, sp_domains *domains)
     int64_t *order = sp_pool_raw(&scratch, count, sizeof *order),
             *before = sp_pool_raw(&scratch, count, sizeof *before), *rank = sp_pool_new(&scratch, count, sizeof *rank);
     bool *meets = sp_pool_new(&scratch, count, sizeof *meets);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     SP_TRY(status);
     for (int64_t i = 0; i < 2 * domains->interface_count; i++)
         meets[domains->pair[i]] = true;
@@ -379,10 +374,7 @@ int sp_domains_new(sp_context *context, const sp_mesh *mesh, const sp_element_gr
     domains->domain = sp_pool_copy(&domains->pool, domain, elements, sizeof *domain);
     domains->same = sp_pool_raw(&domains->pool, count, sizeof *domains->same);
     domains->origin = sp_pool_new(&domains->pool, count, 3 * sizeof *domains->origin);
-    if (domains->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !domains->pool.failed));
     for (int64_t d = 0; d < count; d++)
         domains->same[d] = d;
     SP_TRY(check_connected(context, mesh, graph, domains));
@@ -446,8 +438,7 @@ int sp_domains_loop(sp_context *context, const sp_mesh *mesh, const sp_domains *
     *interface = -1;
     *pieces = 1;
 
-    if (!tree)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, tree));
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         tree[v] = -1;
 

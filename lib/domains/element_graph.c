@@ -11,8 +11,7 @@ static int list_elements(sp_context *context, const sp_mesh *mesh, sp_element_gr
     const int64_t elements = sp_mesh_element_count(mesh);
     int corners;
     int64_t *start = graph->vertex_start = sp_pool_new(&graph->pool, mesh->vertex_count + 1, sizeof *start);
-    if (!start)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, start));
 
     /* A counting sort: the number of elements of each vertex, then their places. */
     for (int64_t e = 0; e < elements; e++) {
@@ -25,8 +24,7 @@ static int list_elements(sp_context *context, const sp_mesh *mesh, sp_element_gr
         start[v + 1] += start[v];
 
     int64_t *list = graph->vertex_element = sp_pool_raw(&graph->pool, start[mesh->vertex_count], sizeof *list);
-    if (!list)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, list));
 
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *corner = sp_mesh_corner_nodes(mesh, e, &corners);
@@ -109,10 +107,7 @@ int sp_element_graph_new(sp_context *context, const sp_mesh *mesh, sp_element_gr
     for (int64_t e = 0; e < elements; e++) {
         const int64_t count = find_neighbours(mesh, graph, e, common, &found), *list = found.data;
         int64_t *to = sp_list_add(&index, count, sizeof *to);
-        if (!to) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, to));
         for (int64_t k = 0; k < count; k++)
             to[k] = list[k];
         graph->start[e + 1] = index.count;

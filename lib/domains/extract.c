@@ -78,10 +78,7 @@ static int add_interfaces(sp_context *context, const sp_domains *domains, const 
             continue;
 
         int64_t *vertices = sp_pool_raw(&scratch, count, sizeof *vertices);
-        if (!vertices) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, vertices));
 
         for (int64_t k = 0; k < count; k++) {
             const int64_t vertex = domains->vertices[domains->start[i] + k];
@@ -239,10 +236,7 @@ int sp_domain_add_spanning(sp_context *context, const sp_mesh *mesh, const sp_do
     int status = SP_OK;
 
     *gap = 0;
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
     const int64_t count = number_corners(from, domains, domain, owner, number, &added);
     if (added == 0)
         goto done;
@@ -252,10 +246,7 @@ int sp_domain_add_spanning(sp_context *context, const sp_mesh *mesh, const sp_do
     to->weights = sp_pool_raw(&part->pool, count, (size_t)to->width * sizeof *to->weights);
     to->element = sp_pool_raw(&part->pool, count, sizeof *to->element);
     to->triangles = sp_pool_raw(&part->pool, old.triangle_count + added, 3 * sizeof *to->triangles);
-    if (part->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !part->pool.failed));
     memcpy(to->vertices, old.vertices, 3 * (size_t)old.vertex_count * sizeof *to->vertices);
     memcpy(to->weights, old.weights, (size_t)(old.width * old.vertex_count) * sizeof *to->weights);
     memcpy(to->element, old.element, (size_t)old.vertex_count * sizeof *to->element);

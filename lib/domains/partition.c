@@ -122,10 +122,7 @@ static int contract_interfaces(partition *p, const quotient *q, int64_t *parent)
             int corners;
             const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
             for (int a = 0; a < corners; a++)
-                if (!visit_vertex(p, q, i, corner[a], parent, pass ? &list : NULL)) {
-                    status = sp_fail_memory(p->context);
-                    goto done;
-                }
+                SP_TRY(sp_allocated(p->context, visit_vertex(p, q, i, corner[a], parent, pass ? &list : NULL)));
         }
 
     shared_vertex *shared = list.data;
@@ -158,10 +155,7 @@ static int make_edges(partition *p, quotient *q)
                 if (p->domain[other] != p->domain[element] || q->node[at] == node)
                     continue;
                 int64_t *to = sp_list_add(&index, 1, sizeof *to);
-                if (!to) {
-                    status = sp_fail_memory(p->context);
-                    goto done;
-                }
+                SP_TRY(sp_allocated(p->context, to));
                 *to = q->node[at];
             }
         }
@@ -196,8 +190,7 @@ static int make_quotient(partition *p, int64_t d, quotient *q)
     q->node = sp_pool_raw(&q->pool, size, sizeof *q->node);
     q->order = sp_pool_raw(&q->pool, size, sizeof *q->order);
     int64_t *parent = sp_pool_raw(&q->pool, size, sizeof *parent);
-    if (q->pool.failed)
-        return sp_fail_memory(p->context);
+    SP_PASS(sp_allocated(p->context, !q->pool.failed));
 
     for (int64_t e = 0, i = 0; e < elements; e++)
         if (p->domain[e] == d) {
@@ -206,9 +199,7 @@ static int make_quotient(partition *p, int64_t d, quotient *q)
             p->place[e] = i++;
         }
 
-    const int status = contract_interfaces(p, q, parent);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(contract_interfaces(p, q, parent));
 
     /* A root is the lowest element of its node. */
     for (int64_t i = 0; i < size; i++) {
@@ -219,8 +210,7 @@ static int make_quotient(partition *p, int64_t d, quotient *q)
     q->weight = sp_pool_new(&q->pool, q->count, sizeof *q->weight);
     q->start = sp_pool_new(&q->pool, q->count + 1, sizeof *q->start);
     q->first = sp_pool_new(&q->pool, q->count + 1, sizeof *q->first);
-    if (q->pool.failed)
-        return sp_fail_memory(p->context);
+    SP_PASS(sp_allocated(p->context, !q->pool.failed));
 
     /* A counting sort of the elements by their nodes, in which the weights count down to 0. */
     for (int64_t i = 0; i < size; i++)
@@ -448,8 +438,7 @@ static int order_along(partition *p, const quotient *q, int64_t *order)
     double mean[3], axis[3], centre[3];
     ranked *list = sp_pool_new(&scratch, q->count, sizeof *list);
 
-    if (!list)
-        return sp_fail_memory(p->context);
+    SP_PASS(sp_allocated(p->context, list));
     long_axis(p, q, mean, axis);
 
     /* A node is at the mean of its elements. */
@@ -544,7 +533,7 @@ static int divide(partition *p, quotient *q, int64_t share, int64_t *side)
             *found = sp_pool_new(&q->pool, q->count, sizeof *found), end = 0;
     bool *seen = sp_pool_raw(&q->pool, q->elements, sizeof *seen);
     double least = INFINITY;
-    int status = q->pool.failed ? sp_fail_memory(p->context) : SP_OK;
+    int status = sp_allocated(p->context, !q->pool.failed);
 
     for (int way = 0; way < WAYS && status == SP_OK; way++) {
         /* Along the axis from both ends, by the distance from two far nodes, and by METIS. */
@@ -583,10 +572,7 @@ static int split(partition *p, int64_t d, bool *done)
     *done = false;
     SP_TRY(make_quotient(p, d, &q));
     side = sp_pool_new(&q.pool, q.count, sizeof *side);
-    if (!side) {
-        status = sp_fail_memory(p->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(p->context, side));
 
     const int64_t low = p->target[d] / 2;
     if (q.count < 2)
@@ -648,15 +634,13 @@ static void pass_on(partition *p, int64_t d, bool *stuck)
 
 static int divide_all(partition *p, int64_t count, bool *stuck)
 {
-    int status = SP_OK;
     bool done;
     for (int64_t d; p->domain_count < count && (d = next_domain(p, stuck)) >= 0;) {
-        SP_TRY(split(p, d, &done));
+        SP_PASS(split(p, d, &done));
         if (!done)
             pass_on(p, d, stuck);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Numbers the domains in the order of their lowest elements; number [count] is scratch. */
@@ -702,10 +686,7 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
     p.on_side = sp_pool_new(&scratch, mesh->vertex_count, sizeof *p.on_side);
     bool *stuck = sp_pool_new(&scratch, count, sizeof *stuck);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* At first one domain has all elements and all parts. */
     p.target[0] = count;

@@ -42,10 +42,7 @@ static int offset_field(sp_context *context, const sp_surface *surface, double o
     const sp_grid grid = sp_field_grid(field);
     uint64_t *outer = sp_grid_bits(&pool, &grid);
 
-    if (!outer) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, outer));
 
     /* The unsigned field of the soup, and its vertices beyond the offset that are connected with the walls */
     SP_TRY(sp_closest_new(context, surface, &closest));

@@ -14,8 +14,7 @@ int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const
     slabs->count = (layers + slabs->thickness - 1) / slabs->thickness;
     slabs->start = sp_pool_new(pool, slabs->count + 2, sizeof *slabs->start);
     int32_t *range = sp_pool_raw(pool, 2 * n, sizeof *range);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     int64_t *start = slabs->start;
     for (int64_t t = 0; t < n; t++) {
@@ -35,8 +34,7 @@ int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const
     for (int64_t s = 0; s < slabs->count; s++)
         start[s + 2] += start[s + 1];
     slabs->list = sp_pool_raw(pool, start[slabs->count + 1], sizeof *slabs->list);
-    if (!slabs->list)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, slabs->list));
 
     for (int64_t t = 0; t < n; t++)
         for (int64_t s = range[2 * t]; s <= range[2 * t + 1]; s++)
@@ -96,20 +94,14 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
         mark_corners(grid, bits, &corners, used);
         number = sp_grid_ranks(&pool, &corners, used);
     }
-    if (!number) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, number));
 
     const int64_t corner_rows = sp_grid_rows(&corners);
     mesh->vertex_count = number[corner_rows];
     mesh->block[SP_HEX8].count = rank[rows];
     mesh->vertices = sp_pool_raw(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
     mesh->block[SP_HEX8].node = sp_pool_raw(&mesh->pool, 8 * mesh->block[SP_HEX8].count, sizeof(int64_t));
-    if (mesh->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !mesh->pool.failed));
 
     /* Vertices, by z, y, x */
 #pragma omp parallel for schedule(static) num_threads(context->threads)
@@ -186,10 +178,7 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
     int64_t *number = sp_pool_new(&pool, n, sizeof *number); /* 1 + new index */
     uint8_t *kept = sp_pool_raw(&pool, surface->triangle_count, 1);
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* The cells of a triangle are connected, so that all of them are in the set or none: one vertex decides. */
     *dropped = 0;
@@ -213,10 +202,7 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
     out->triangles = sp_pool_raw(&mesh->pool, 3 * out->triangle_count, sizeof(int64_t));
     out->element = sp_pool_raw(&mesh->pool, out->vertex_count, sizeof(int64_t));
     out->weights = sp_pool_raw(&mesh->pool, 8 * out->vertex_count, sizeof(double));
-    if (mesh->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !mesh->pool.failed));
 
     int64_t written = 0;
     for (int64_t t = 0; t < surface->triangle_count; t++)

@@ -119,8 +119,7 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
 {
     const int64_t count = mesh->block[SP_HEX8].count;
     mesh->region = sp_pool_new(&mesh->pool, count, sizeof *mesh->region);
-    if (!mesh->region)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mesh->region));
     if (surface->group_count < 2)
         return SP_OK;
 
@@ -129,10 +128,7 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
     double *distance = sp_pool_raw(&pool, count, sizeof *distance);
     int64_t *cell_of = sp_pool_raw(&pool, count, sizeof *cell_of);
     int64_t *queue = sp_pool_raw(&pool, count, sizeof *queue), tail = 0;
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     for (int64_t i = 0; i < count; i++) {
         distance[i] = INFINITY;

@@ -57,7 +57,7 @@ int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells
                        (long long)field->cells[0], (long long)field->cells[1], (long long)field->cells[2]);
 
     field->distance = sp_pool_raw(&field->pool, sp_field_vertices(field), sizeof *field->distance);
-    return field->distance ? SP_OK : sp_fail_memory(context);
+    return sp_allocated(context, field->distance);
 }
 
 double sp_field_interpolate(const sp_field *field, const double point[3], double gradient[3])

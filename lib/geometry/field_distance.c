@@ -355,10 +355,7 @@ int sp_field_distances(sp_context *context, const sp_closest *closest, const dou
             work[t].kept = sp_pool_raw(&pool, KEPT, sizeof *work[t].kept);
         }
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     const int64_t layer = b.count[0] * b.count[1];
     for (int64_t z = 0; z < b.count[2]; z++) {

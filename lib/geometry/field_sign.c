@@ -100,10 +100,7 @@ static int decide_components(sp_context *context, const signer *s, const uint64_
     const int64_t total = runs.start[rows];
     uint8_t *sign = sp_pool_new(&pool, total, 1); /* stored at roots */
     int64_t *tested = sp_pool_raw(&pool, total, sizeof *tested), *row_of = sp_pool_raw(&pool, total, sizeof *row_of);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     for (int64_t row = 0; row < rows; row++)
         for (int64_t r = runs.start[row]; r < runs.start[row + 1]; r++) {
@@ -190,13 +187,9 @@ static void apply_signs(const sp_context *context, const sp_grid *grid, const ui
 /* If the surface has no open edge, the winding number is an integer that changes at triangles only. */
 static int decide_closed(sp_context *context, const signer *s, const uint64_t *near, uint64_t *inside, tally *count)
 {
-    int status;
-
     *count = (tally){0};
-    SP_TRY(decide_components(context, s, near, inside, count));
-    SP_TRY(decide_near(context, s, true, near, inside, count));
-done:
-    return status;
+    SP_PASS(decide_components(context, s, near, inside, count));
+    return decide_near(context, s, true, near, inside, count);
 }
 
 /* Otherwise it can cross ½ anywhere. */
@@ -205,20 +198,17 @@ static int decide_open(sp_context *context, const signer *s, const sp_surface *o
 {
     int64_t filled;
     tally none = {0};
-    int status;
 
     /* sp_fill expects that the cells which triangles may intersect are set. These are the near ones. */
     for (int64_t w = 0; w < sp_grid_rows(&s->grid) * s->grid.words; w++)
         inside[w] = near[w];
-    SP_TRY(sp_fill(context, &s->grid, oriented, false, inside, &filled));
+    SP_PASS(sp_fill(context, &s->grid, oriented, false, inside, &filled));
 
     /* Near vertices are decided one by one. */
     for (int64_t w = 0; w < sp_grid_rows(&s->grid) * s->grid.words; w++)
         inside[w] &= ~near[w];
 
-    SP_TRY(decide_near(context, s, false, near, inside, &none));
-done:
-    return status;
+    return decide_near(context, s, false, near, inside, &none);
 }
 
 int sp_field_set_signs(sp_context *context, const sp_surface *surface, enum sp_field_sign sign, sp_field *field,
@@ -248,10 +238,7 @@ int sp_field_set_signs(sp_context *context, const sp_surface *surface, enum sp_f
     }
 
     uint64_t *near = near_bits(context, &pool, field, &s.grid), *inside = sp_grid_bits(&pool, &s.grid);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     SP_TRY(sp_winding_new(context, &oriented, &winding));
     s.winding = winding;
@@ -302,10 +289,7 @@ int sp_field_set_known(sp_context *context, const sp_surface *surface, const sp_
     SP_TRY(sp_pseudonormals_new(context, surface, &report->manifold, &normals));
     report->closed = report->manifold;
     uint64_t *near = near_bits(context, &pool, field, &grid), *inside = sp_grid_bits(&pool, &grid);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     for (int64_t row = 0; row < sp_grid_rows(&grid); row++)
         for (int64_t x = 0; x < grid.cells[0]; x++)

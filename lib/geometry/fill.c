@@ -53,8 +53,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
         sp_edge_uses(pool, surface->vertex_count, surface->triangle_count, surface->triangles, NULL, &use_count);
     double *length = sp_pool_raw(pool, use_count, sizeof *length);
     double *times = sp_pool_raw(pool, use_count, sizeof *times);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* An edge is open as many times as its uses in one direction outnumber those in the other. Closed edges cancel
      * in the boundary of the surface. */
@@ -79,8 +78,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
         count += 1 + (int64_t)(length[i] / piece);
     bound_node *edges = sp_pool_raw(pool, count, sizeof *edges), *sorted = sp_pool_raw(pool, count, sizeof *sorted);
     double *centre = sp_pool_raw(pool, 3 * count, sizeof *centre);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     for (int64_t i = 0, at = 0; i < open_count; i++) {
         const int64_t n = 1 + (int64_t)(length[i] / piece);
@@ -92,8 +90,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
     for (int64_t i = 0; i < 3 * count; i++)
         centre[i] = 0.5 * (edges[i / 3].low[i % 3] + edges[i / 3].high[i % 3]);
     sp_morton *order = sp_morton_order(pool, count, centre);
-    if (!order)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, order));
 
     for (int64_t i = 0; i < count; i++)
         sorted[i] = edges[order[i].index];
@@ -104,8 +101,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
         const int64_t below = tree->count[tree->levels - 1], n = (below + GROUP - 1) / GROUP;
         const bound_node *child = tree->node[tree->levels - 1];
         bound_node *node = sp_pool_raw(pool, n, sizeof *node);
-        if (!node)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, node));
         for (int64_t i = 0; i < below; i++) {
             bound_node *to = &node[i / GROUP];
             if (i % GROUP == 0)
@@ -240,10 +236,7 @@ static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surfac
     uint8_t *outside = sp_pool_new(&pool, count, 1); /* stored at roots */
     uint8_t *inside = sp_pool_new(&pool, count, 1);
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     sp_runs_join(grid, runs, false);
     double low[3], high[3];

@@ -70,8 +70,7 @@ int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const 
 {
     const int64_t rows = sp_grid_rows(grid), cells = grid->cells[0];
     runs->start = sp_pool_raw(pool, rows + 1, sizeof *runs->start);
-    if (!runs->start)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, runs->start));
 
     for (int pass = 0; pass < 2; pass++) { /* count, then write */
         int64_t count = 0;
@@ -93,8 +92,7 @@ int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const 
         runs->first = sp_pool_raw(pool, count, sizeof *runs->first);
         runs->last = sp_pool_raw(pool, count, sizeof *runs->last);
         runs->root = sp_pool_raw(pool, count, sizeof *runs->root);
-        if (pool->failed)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, !pool->failed));
     }
 
     for (int64_t r = 0; r < runs->start[rows]; r++)

@@ -199,10 +199,7 @@ int sp_isosurface(sp_context *context, const sp_field *field, double level, cons
         m.flat[i] = sp_pool_raw(&pool, 3 * m.plane, sizeof *m.flat[i]);
     m.up = sp_pool_raw(&pool, 4 * m.plane, sizeof *m.up);
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* Vertices on edges of layer z were made with the cells below it, so that only two layers are needed at a time. */
     memset(m.flat[0], 0xff, (size_t)(3 * m.plane) * sizeof *m.flat[0]);
@@ -323,10 +320,7 @@ int sp_field_outer(sp_context *context, const sp_field *field, double level, uin
     uint64_t *open = bits_above(&pool, field, &grid, level), *scratch = sp_pool_raw(&pool, grid.words, sizeof *scratch);
     int status = SP_OK;
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* The start: open vertices on the walls of the grid */
     for (int64_t row = 0; row < rows; row++) {

@@ -361,22 +361,13 @@ int sp_surface_orient(sp_context *context, const sp_surface *surface, sp_surface
     }
 
     find_degenerate(&r, report);
-    if (!join_doubled(&r, report)) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, join_doubled(&r, report)));
 
     r.uses = sp_edge_uses(&r.pool, r.point_count, r.count, r.triangles, r.live, &r.use_count);
-    if (!r.uses) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, r.uses));
 
     choose_doubled(&r, report);
-    if (!orient_patches(&r, report)) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, orient_patches(&r, report)));
 
     SP_TRY(sp_repair_orient_outward(context, &r));
 

@@ -244,19 +244,16 @@ done:
 /* Nested closed consistent units keep their orientations relative to each other. */
 static int orient_nested(sp_context *context, units *all)
 {
-    int status = SP_OK;
     int64_t *order = sp_pool_raw(&all->pool, all->count, sizeof *order);
 
-    if (!order)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, order));
 
     /* Largest first, so that every unit that contains another one is placed before it. */
     const int64_t count = sort_closed(all, order);
     for (int64_t i = 0; i < count; i++)
         if (all->unit[order[i]].root == order[i])
-            SP_TRY(place_inside(context, all, order[i], order + i + 1, count - i - 1));
-done:
-    return status;
+            SP_PASS(place_inside(context, all, order[i], order + i + 1, count - i - 1));
+    return SP_OK;
 }
 
 /* The largest number of lines for the visibility of a unit. */
@@ -286,8 +283,7 @@ static int orient_visible(sp_context *context, units *all, const sp_surface *who
     int64_t *list = sp_pool_raw(&all->pool, all->count, sizeof *list), open = 0;
     double low[3], high[3], area = 0;
 
-    if (!list)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, list));
 
     for (int64_t u = 0; u < all->count; u++)
         if (!all->unit[u].closed) {
@@ -334,7 +330,6 @@ static void orient_rest(const units *all)
 
 static int orient_units(sp_context *context, const sp_repair *r, units *all)
 {
-    int status = SP_OK;
     bool positive = false, negative = false, open = false;
     sp_surface whole;
 
@@ -350,26 +345,21 @@ static int orient_units(sp_context *context, const sp_repair *r, units *all)
     const bool nests = positive && negative;
     if (!nests && !open)
         return SP_OK;
-    if (!make_surfaces(r, all, &whole))
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, make_surfaces(r, all, &whole)));
 
     if (nests)
-        SP_TRY(orient_nested(context, all));
+        SP_PASS(orient_nested(context, all));
     if (open)
-        SP_TRY(orient_visible(context, all, &whole));
+        SP_PASS(orient_visible(context, all, &whole));
     orient_rest(all);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_repair_orient_outward(sp_context *context, sp_repair *r)
 {
     int status;
     units all = {0};
-    if (!find_units(r, &all)) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, find_units(r, &all)));
 
     measure(r, &all);
     SP_TRY(orient_units(context, r, &all));

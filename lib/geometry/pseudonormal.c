@@ -88,10 +88,7 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
     sp_edge_use *uses = sp_edge_uses(&pool, surface->vertex_count, n, surface->triangles, NULL, &count);
     int64_t *fan = sp_pool_raw(&pool, 3 * n, sizeof *fan),
             *fans = sp_pool_raw(&pool, surface->vertex_count, sizeof *fans);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     if (n == 0 || !join_fans(surface, uses, count, fan) || !one_fan_each(surface, fan, fans))
         goto done;

@@ -131,10 +131,7 @@ static int keep_largest(sp_context *context, const sp_grid *grid, int64_t keep, 
     const int64_t count = runs.start[rows];
     int64_t *size = sp_pool_new(&pool, count, sizeof *size); /* stored at roots */
     int64_t *order = sp_pool_raw(&pool, count, sizeof *order), n = 0;
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     for (int64_t r = 0; r < count; r++) {
         size[runs.root[r]] += runs.last[r] - runs.first[r] + 1;
@@ -189,10 +186,7 @@ static int count_enclosed(sp_context *context, const sp_grid *grid, const uint64
     sp_runs_join(grid, &runs, false);
 
     uint8_t *outside = sp_pool_new(&pool, runs.start[rows], 1); /* at roots */
-    if (!outside) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, outside));
 
     for (int64_t row = 0; row < rows; row++) {
         const int64_t y = row % height, z = row / height;
@@ -236,8 +230,7 @@ static int name_materials(sp_context *context, const sp_surface *surface, const 
 {
     mesh->material_count = surface->group_count > 0 ? surface->group_count : 1;
     mesh->materials = sp_pool_raw(&mesh->pool, mesh->material_count, sizeof *mesh->materials);
-    if (!mesh->materials)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mesh->materials));
 
     mesh->materials[0] = *material;
     /* Complete names come first, so that a truncated one cannot take one of them. */
@@ -275,10 +268,7 @@ static int build_mesh(sp_context *context, const sp_grid *grid, const sp_surface
     int status;
     sp_pool pool = {0};
     const int64_t *rank = sp_grid_ranks(&pool, grid, bits);
-    if (!rank) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, rank));
 
     /* A mesh of hexahedra only, without fixed vertices */
     mesh->quadrature = 3;
@@ -319,10 +309,7 @@ int sp_voxelize(sp_context *context, const sp_surface *surface, const sp_voxeliz
 
     position = grid_positions(&pool, &grid, surface);
     bits = sp_grid_bits(&pool, &grid);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     SP_TRY(sp_slabs_sort(context, &pool, &grid, surface, position, &slabs));
     mark_surface(context, &grid, surface, position, &slabs, bits);

@@ -25,14 +25,12 @@ static int start(sp_integrator *it)
 {
     central_workspace *w = it->workspace;
     double energy[SP_WORK_COUNT];
-    int status;
 
-    SP_TRY(sp_check_stability(it));
-    SP_TRY(sp_balance_acceleration(it, it->load.force));
+    SP_PASS(sp_check_stability(it));
+    SP_PASS(sp_balance_acceleration(it, it->load.force));
     sp_integrator_energies(it, energy);
     w->energy_scale = energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
-done:
-    return status;
+    return SP_OK;
 }
 
 static int force_changed(sp_integrator *it)
@@ -44,15 +42,13 @@ static int force_changed(sp_integrator *it)
 static int refuse_unstable(sp_integrator *it, double energy)
 {
     central_workspace *w = it->workspace;
-    int status = SP_OK;
 
     w->energy_scale = fmax(w->energy_scale, fabs(it->ledger.work));
     if (!isfinite(energy))
-        SP_TRY(sp_refuse_inverted(it, it->next.q));
+        SP_PASS(sp_refuse_inverted(it, it->next.q));
     if (!isfinite(energy) || (w->energy_scale > 0 && energy > 1e6 * w->energy_scale && it->steps > 10))
-        status = sp_fail(it->context, SP_NUMERICAL, "central differences have become unstable at t = %g s", it->t1);
-done:
-    return status;
+        return sp_fail(it->context, SP_NUMERICAL, "central differences have become unstable at t = %g s", it->t1);
+    return SP_OK;
 }
 
 /* residual += βK v + D v at the end of the step, with the velocity at its middle. */
@@ -82,7 +78,6 @@ static int step(sp_integrator *it)
     const sp_system *system = it->system;
     motion_state *now = &it->now, *next = &it->next; /* next->v is the velocity at the middle of the step */
     const double h = it->h, alpha = it->p.damping_mass;
-    int status;
 
     sp_force_of_step(it);
 
@@ -96,7 +91,7 @@ static int step(sp_integrator *it)
     double energy = system->force(system->self, next->q, it->residual);
     if (system->nonconservative) /* the energy that a linear force would have stored */
         energy += 0.5 * fabs(sp_dot(it->n, next->q, it->residual));
-    SP_TRY(refuse_unstable(it, energy));
+    SP_PASS(refuse_unstable(it, energy));
 
     add_lagged_damping(it);
     for (int64_t i = 0; i < it->n; i++) {
@@ -104,7 +99,7 @@ static int step(sp_integrator *it)
         it->ledger.work += 0.5 * (it->load.force[i] + it->load.next_force[i]) * (next->q[i] - now->q[i]);
     }
 
-    SP_TRY(system->mass_solve(system->self, it->residual, next->a));
+    SP_PASS(system->mass_solve(system->self, it->residual, next->a));
     if (alpha != 0) {
         system->mass_times(system->self, next->v, it->product);
         it->ledger.dissipated += h * alpha * sp_dot(it->n, next->v, it->product);
@@ -118,8 +113,7 @@ static int step(sp_integrator *it)
     }
 
     sp_force_advance(it);
-done:
-    return status;
+    return SP_OK;
 }
 
 const sp_scheme sp_scheme_central = {.name = "central differences",

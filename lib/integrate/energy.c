@@ -114,12 +114,11 @@ static int step(sp_integrator *it)
                                              .name = "Newton's method in the energy step"};
     const energy_workspace *w = it->workspace;
     const double h = it->h, *mean = w->mean_velocity;
-    int status;
 
     sp_mean_force(it, it->t0, it->t1, it->load.force);
     for (int64_t i = 0; i < it->n; i++)
         it->next.q[i] = it->now.q[i] + h * it->now.v[i];
-    SP_TRY(sp_step_solve(it, &equations, it->now.q));
+    SP_PASS(sp_step_solve(it, &equations, it->now.q));
 
     /* Work and dissipation over the displacement q₁ − q₀, h times the mean velocity */
     set_end_state(it, it->next.q);
@@ -134,9 +133,7 @@ static int step(sp_integrator *it)
         it->now.v[i] = 2 * mean[i] - it->now.v[i];
     memcpy(it->now.q, it->next.q, (size_t)it->n * sizeof *it->now.q);
 
-    status = evaluate_force(it);
-done:
-    return status;
+    return evaluate_force(it);
 }
 
 const sp_scheme sp_scheme_energy = {.name = "the energy-conserving step",

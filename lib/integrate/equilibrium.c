@@ -18,8 +18,7 @@ int sp_equilibrium_new(sp_context *context, const sp_system *system, double tole
         .kind = SP_STATIC, .step = 1, .tolerance = tolerance, .iterations = iterations};
 
     sp_equilibrium *equilibrium = calloc(1, sizeof *equilibrium);
-    if (!equilibrium)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, equilibrium));
 
     int status = sp_integrator_new(context, system, &equilibrium->loads, &parameters, NULL, NULL, &equilibrium->it);
     if (status == SP_OK)

@@ -214,7 +214,6 @@ static int iterate_once(sp_integrator *it)
     const prescribed_vertices *p = &it->prescribed;
     const double s = it->limit_scale, *q = it->now.q;
     sp_newton_residual size;
-    int status;
 
     set_end_state(it, q);
     if (p->rows) {
@@ -233,8 +232,8 @@ static int iterate_once(sp_integrator *it)
 
     finish_residual(it, q, it->residual, &size);
 
-    SP_TRY(system->matrix_factor(system->self));
-    SP_TRY(system->matrix_solve(system->self, it->residual, it->correction));
+    SP_PASS(system->matrix_factor(system->self));
+    SP_PASS(system->matrix_solve(system->self, it->residual, it->correction));
 
     for (int64_t i = 0; i < it->n; i++)
         it->next.q[i] = q[i] - it->correction[i];
@@ -243,9 +242,7 @@ static int iterate_once(sp_integrator *it)
     it->report.worst_iterations = 1;
 
     sp_prescribe(it, 1);
-    status = sp_refuse_inverted(it, it->next.q);
-done:
-    return status;
+    return sp_refuse_inverted(it, it->next.q);
 }
 
 /* ---- the steps ---- */
@@ -309,25 +306,22 @@ static void accept(sp_integrator *it)
  * if forces have energies. */
 static int step(sp_integrator *it, const char *name, bool has_potential, bool trapezoidal)
 {
-    int status;
-
     sp_force_of_step(it);
-    SP_TRY(limit_acceleration(it));
+    SP_PASS(limit_acceleration(it));
 
     /* For the trapezoidal rule, before q moves */
     const double damping_power =
         sp_damping_force(it, it->now.q, it->now.v, it->product) ? sp_dot(it->n, it->now.v, it->product) : 0;
 
     sp_prescribe(it, 1);
-    SP_TRY(it->p.semi_implicit ? iterate_once(it) : converge(it, name, has_potential));
+    SP_PASS(it->p.semi_implicit ? iterate_once(it) : converge(it, name, has_potential));
 
     set_end_state(it, it->next.q);
     sp_follow(it, it->next.q, it->next.v, it->load.next_follow);
 
     count_energies(it, trapezoidal, damping_power);
     accept(it);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int step_newmark(sp_integrator *it)

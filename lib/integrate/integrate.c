@@ -49,20 +49,18 @@ static void allocate(sp_integrator *it)
  */
 static int start(sp_integrator *it, double behind)
 {
-    int status = SP_OK;
     const double h = it->p.step, t = sp_integrator_time(it);
 
     sp_prescribed_place(it, t, 1);
     sp_prescribe_end(it, 1);
     /* Sets the springs that have acted so far. The step itself changes them, and counts the energy of the change. */
     if (it->loads->springs && it->loads->springs(it->loads->self, it->steps ? t - h : 0, it->steps ? t : h))
-        SP_TRY(sp_scheme_allows_springs(it));
+        SP_PASS(sp_scheme_allows_springs(it));
 
     sp_force_start(it, t, behind);
     if (it->scheme->start)
-        SP_TRY(it->scheme->start(it));
-done:
-    return status;
+        SP_PASS(it->scheme->start(it));
+    return SP_OK;
 }
 
 int sp_integrator_new(sp_context *context, const sp_system *system, const sp_external_loads *loads,
@@ -75,8 +73,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
         return status;
 
     sp_integrator *it = calloc(1, sizeof *it);
-    if (!it)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, it));
 
     it->context = context;
     it->system = system;
@@ -99,7 +96,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
         it->p.iterations = 50;
 
     allocate(it);
-    status = it->pool.failed ? sp_fail_memory(context) : SP_OK;
+    status = sp_allocated(context, !it->pool.failed);
     if (status == SP_OK) {
         if (q)
             memcpy(it->now.q, q, (size_t)it->n * sizeof *q);

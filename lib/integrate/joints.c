@@ -64,16 +64,14 @@ static void operate(sp_integrator *it, joint_workspace *w, const sp_velocity_ste
 static int solve_columns(sp_integrator *it, joint_workspace *w, const sp_velocity_step *step)
 {
     const sp_system *system = it->system;
-    int status = SP_OK;
 
     for (int64_t j = 0; j < step->joints->count; j++) {
         operate(it, w, step, step->joints->columns + it->prescribed.rows * j, w->product);
         for (int64_t i = 0; i < it->n; i++)
             w->mesh_right[i] = w->product[system->vertices.space->free[i]];
-        SP_TRY(system->matrix_solve(system->self, w->mesh_right, w->X + it->n * j));
+        SP_PASS(system->matrix_solve(system->self, w->mesh_right, w->X + it->n * j));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* right = b with the momentum of the mesh and the impulse of its forces on attached vertices; mesh_right = `right` with
@@ -148,11 +146,10 @@ int sp_joints_solve(sp_integrator *it, joint_workspace *w, const sp_velocity_ste
     const sp_joint_system *joints = step->joints;
     const int64_t n = it->n, m = joints->count;
     double *z = step->velocity;
-    int status;
 
-    SP_TRY(solve_columns(it, w, step));
+    SP_PASS(solve_columns(it, w, step));
     right_sides(it, w, step, right);
-    SP_TRY(it->system->matrix_solve(it->system->self, w->mesh_right, z));
+    SP_PASS(it->system->matrix_solve(it->system->self, w->mesh_right, z));
 
     condense(it, w, step, z);
 
@@ -164,8 +161,7 @@ int sp_joints_solve(sp_integrator *it, joint_workspace *w, const sp_velocity_ste
     for (int64_t j = 0; j < m; j++)
         for (int64_t i = 0; i < n; i++)
             z[i] -= w->X[n * j + i] * joints->rate[j];
-done:
-    return status;
+    return SP_OK;
 }
 
 /* This work is that of −M_fh (a + α v). The work against stiffness is counted with that of all prescribed vertices. */

@@ -78,9 +78,7 @@ static int solve(sp_integrator *it, const sp_velocity_step *step, bool definite)
     const linear_euler_workspace *w = it->workspace;
     const sp_system *system = it->system;
     const double h = step->step;
-    const int status = factor(it, step, definite);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(factor(it, step, definite));
 
     prescribed_part(it, step, w->prescribed_force);
     /* M v₀ + h (external − f), less the part of prescribed vertices */
@@ -182,7 +180,6 @@ static int solve_step(sp_integrator *it)
     const double h = it->h;
     const size_t bytes = (size_t)it->n * sizeof(double);
     sp_joint_system joints;
-    int status;
 
     sp_mean_force(it, it->t0, it->t1, it->load.force);
     prescribe_start(it);
@@ -203,14 +200,14 @@ static int solve_step(sp_integrator *it)
                                    .indefinite = &it->report.indefinite,
                                    .factorizations = &it->report.factorizations};
 
-    SP_TRY(explain(it, solve_velocities(it, &step)));
+    SP_PASS(explain(it, solve_velocities(it, &step)));
     const double rubbed = move(it);
-    SP_TRY(refuse_runaway(it));
+    SP_PASS(refuse_runaway(it));
     const double damped =
         sp_damping_force(it, it->now.q, it->next.v, it->product) ? h * sp_dot(it->n, it->next.v, it->product) : 0;
 
     prescribe_arrival(it, step.joints);
-    SP_TRY(sp_refuse_inverted(it, it->next.q));
+    SP_PASS(sp_refuse_inverted(it, it->next.q));
 
     /* Friction, damping and the work of the loads over the displacement of the step */
     it->ledger.dissipated += damped + rubbed;
@@ -224,8 +221,7 @@ static int solve_step(sp_integrator *it)
 
     memcpy(it->now.q, it->next.q, bytes);
     memcpy(it->now.v, it->next.v, bytes);
-done:
-    return status;
+    return SP_OK;
 }
 
 const sp_scheme sp_scheme_linear_euler = {.name = "linearly implicit Euler",

@@ -93,9 +93,7 @@ int sp_scheme_check(sp_context *context, const sp_system *system, const sp_exter
     assert(system->force && system->n >= 0 && loads);
     assert(!system->viscous_add == !system->viscous_times);
 
-    const int status = check_parameters(context, p);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(check_parameters(context, p));
 
     if (loads->prescribed && !system->vertices.space)
         return sp_fail(context, SP_USAGE, "prescribed motion of fixed vertices needs a full-order model");

@@ -208,9 +208,7 @@ static int step(sp_integrator *it)
     double *load = it->load.force;
     it->loads->mean(it->loads->self, it->t0, it->t1, load); /* without the inertia of prescribed vertices */
 
-    const int status = sp_static_find(it, w->last_load, load);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_static_find(it, w->last_load, load));
 
     /* The loads change evenly from equilibrium to equilibrium: trapezoidal rule */
     for (int64_t i = 0; i < it->n; i++)

@@ -22,7 +22,6 @@ static int rebalance(sp_integrator *it)
 static int change_springs(sp_integrator *it)
 {
     const sp_system *system = it->system;
-    int status = SP_OK;
     const double before = system->force(system->self, it->now.q, NULL);
     if (!it->loads->springs(it->loads->self, it->t0, it->t1))
         return SP_OK;
@@ -30,13 +29,11 @@ static int change_springs(sp_integrator *it)
     it->ledger.work += system->force(system->self, it->now.q, it->scratch) - before;
     sp_ledger_mark(it);
 
-    SP_TRY(sp_scheme_allows_springs(it));
+    SP_PASS(sp_scheme_allows_springs(it));
     if (it->scheme->force_changed)
-        SP_TRY(it->scheme->force_changed(it));
+        SP_PASS(it->scheme->force_changed(it));
 
-    status = rebalance(it);
-done:
-    return status;
+    return rebalance(it);
 }
 
 /* Supports set their anchors at the start of the step. The energy that this removes is counted at once, since a failed

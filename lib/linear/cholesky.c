@@ -101,8 +101,7 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     int64_t n = matrix->order, nodes = 0;
     int64_t *first = sp_pool_raw(pool, n + 1, sizeof *first), *number = sp_pool_raw(pool, n, sizeof *number);
 
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* Consecutive rows of one node are a vertex of the graph. */
     for (int64_t row = 0; row < n; row++) {
@@ -118,8 +117,7 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
 
     int64_t *start = sp_pool_raw(pool, nodes + 1, sizeof *start), *index = sp_pool_raw(pool, bound, sizeof *index),
             *order = sp_pool_raw(pool, nodes, sizeof *order);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     int64_t at = 0;
 
@@ -156,8 +154,7 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
     sp_cholesky *cholesky = calloc(1, sizeof *cholesky);
     int status;
 
-    if (!cholesky)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, cholesky));
 
     cholesky->context = context;
     cholesky->order = matrix->order;
@@ -174,10 +171,7 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
                                         : sp_pool_raw(&cholesky->pool, matrix->order, sizeof *permutation);
 
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
-    if (!cholesky->permutation || !cholesky->solvers) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, cholesky->permutation && cholesky->solvers));
 
     /* Every thread has a workspace of its own for solves. */
     for (; cholesky->solver_count < context->threads; cholesky->solver_count++)
@@ -349,10 +343,7 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
     cholesky.common.final_ll = 0;
 
     int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
-    if (!permutation) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, permutation));
 
     SP_TRY(sp_cholmod_dissect(context, &cholesky.common, matrix, node, &scratch, permutation));
     cholesky.common.method[0].ordering = CHOLMOD_GIVEN;

@@ -45,8 +45,7 @@ static int reserve(sp_condense *condense, int64_t columns)
     sp_pool_drop(&condense->pool, condense->W);
     condense->capacity = 0;
     condense->W = sp_pool_raw(&condense->pool, condense->order * columns, sizeof *condense->W);
-    if (!condense->W)
-        return sp_fail_memory(condense->context);
+    SP_PASS(sp_allocated(condense->context, condense->W));
     condense->capacity = columns;
     return SP_OK;
 }
@@ -82,8 +81,7 @@ static int find_entries(sp_condense *condense, const sp_sparse *matrix, const in
         condense->entry = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->entry);
         condense->saved = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->saved);
         condense->diagonal = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->diagonal);
-        if (condense->pool.failed)
-            return sp_fail_memory(condense->context);
+        SP_PASS(sp_allocated(condense->context, !condense->pool.failed));
     }
     return SP_OK;
 }
@@ -96,8 +94,7 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     sp_condense *condense = calloc(1, sizeof *condense);
     int status;
 
-    if (!condense)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, condense));
 
     condense->context = context;
     condense->order = n;
@@ -111,10 +108,7 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     condense->first = sp_pool_raw(&condense->pool, n - d, sizeof *condense->first);
     condense->last = sp_pool_raw(&condense->pool, d, sizeof *condense->last);
     condense->commons = sp_pool_new(&condense->pool, context->threads, sizeof *condense->commons);
-    if (scratch.failed || condense->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed && !condense->pool.failed));
 
     for (; condense->thread_count < context->threads; condense->thread_count++)
         sp_cholmod_start(&condense->commons[condense->thread_count]);
@@ -149,20 +143,14 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     condense->E = sp_pool_new(&condense->pool,
                               (int64_t)SOLVE_BLOCK * context->threads * (int64_t)(condense->factor->maxesize + 1),
                               sizeof *condense->E);
-    if (!condense->E) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, condense->E));
 
     /* As many SIMD vectors as the columns fill. */
     condense->groups = !sp_lanes_native()         ? 0
                        : d + extra > 2 * SP_LANES ? SP_SUPERNODES_GROUPS
                                                   : (int)((d + extra + SP_LANES - 1) / SP_LANES);
     condense->lanes = sp_pool_raw(&condense->pool, condense->groups * n * context->threads, sizeof *condense->lanes);
-    if (!condense->lanes) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, condense->lanes));
 
     SP_TRY(reserve(condense, d + extra));
 done:
@@ -277,12 +265,11 @@ static int substitute_all(sp_condense *condense, bool backward, int64_t first, i
 int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double *Z)
 {
     const int64_t n = condense->order, s = condense->s, d = mapping ? condense->d : 0, columns = d + count;
-    int status;
 
     if (!condense->ready)
         return sp_fail(condense->context, SP_NUMERICAL, "there is no factorization to solve with");
 
-    SP_TRY(reserve(condense, columns));
+    SP_PASS(reserve(condense, columns));
     double *W = condense->W;
 
     /* The columns of −A_ss⁻¹ A_sd begin with √σ in the rows d: L_dd = √σ I makes these 1 in the backward
@@ -299,19 +286,18 @@ int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double
             W[n * k + condense->first[i]] = Z[s * k + i];
     }
 
-    SP_TRY(substitute_all(condense, false, d, count));
+    SP_PASS(substitute_all(condense, false, d, count));
 
     /* What the forward substitution has put into the rows d is not wanted. */
     for (int64_t k = d; k < columns; k++)
         for (int64_t i = 0; i < condense->d; i++)
             W[n * k + condense->last[i]] = 0;
 
-    SP_TRY(substitute_all(condense, true, 0, columns));
+    SP_PASS(substitute_all(condense, true, 0, columns));
 
 #pragma omp parallel for schedule(static) num_threads(condense->context->threads) if (n * columns > 1 << 20)
     for (int64_t k = 0; k < columns; k++)
         for (int64_t i = 0; i < s; i++)
             Z[s * k + i] = W[n * k + condense->first[i]];
-done:
-    return status;
+    return SP_OK;
 }

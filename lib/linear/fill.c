@@ -81,8 +81,7 @@ static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_
                 .queue = sp_pool_raw(pool, n, sizeof *w.queue),
                 .around = sp_pool_raw(pool, largest, sizeof *w.around)};
 
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     for (int64_t seed = 0; seed < n; seed++)
         while (w.mark[seed] != PLACED) {
@@ -114,8 +113,7 @@ static int order_by_count(sp_context *context, const sp_sparse *matrix, sp_pool 
 {
     ranked *rows = sp_pool_raw(pool, matrix->order, sizeof *rows);
 
-    if (!rows)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, rows));
 
     for (int64_t row = 0; row < matrix->order; row++)
         rows[row] = (ranked){.degree = degree_of(matrix, row), .row = row};

@@ -194,8 +194,7 @@ static bool gram_fits(const sp_nnls_core *s)
 static int gram_new(sp_nnls_core *s)
 {
     sp_nnls_enlarge_square(s, &s->H, 0, &s->H_capacity, s->n);
-    if (!s->H)
-        return sp_fail_memory(s->context);
+    SP_PASS(sp_allocated(s->context, s->H));
     sp_nnls_gram_columns(s, 0);
     return SP_OK;
 }
@@ -264,14 +263,13 @@ static bool has_all(const descent *d)
 static int find_gradient(descent *d)
 {
     sp_nnls_core *s = d->s;
-    int status = SP_OK;
 
     if (s->context->cancel && *s->context->cancel)
         return sp_fail(s->context, SP_SYSTEM, "cancelled");
 
     /* H pays when the steps without it, or those that are expected, have cost as much. */
     if (!s->H && !d->exact && gram_fits(s) && 2 * SLOW * (d->expected > d->steps ? d->expected : d->steps) >= s->n)
-        SP_TRY(gram_new(s));
+        SP_PASS(gram_new(s));
 
     d->from_columns = d->exact || !s->H;
     if (d->from_columns)
@@ -285,22 +283,19 @@ static int find_gradient(descent *d)
     d->noise = 4 * DBL_EPSILON * sum * s->raised;
 
     d->bar = fmax(d->noise, d->p->least);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Enters the column *j with the largest gradient above the bar; those that cannot enter are set aside. −1: none. */
 static int enter_steepest(sp_nnls_core *s, double bar, int64_t *j)
 {
-    int status = SP_OK;
     while ((*j = steepest(s, bar)) >= 0) {
-        SP_TRY(sp_nnls_make_space_active(s));
+        SP_PASS(sp_nnls_make_space_active(s));
         if (sp_nnls_append(s, *j))
             break;
         set_aside(s, *j);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Selects the next step from the gradient. The first column enters here, since the choice depends on whether one can.
@@ -310,7 +305,6 @@ static int choose(descent *d, enum step *next)
     sp_nnls_core *s = d->s;
     double tolerance = d->p->tolerance;
     int64_t j = -1;
-    int status = SP_OK;
 
     /* With the gradient of H the residual is known to 1e-7 only. */
     if (tolerance > 0 && s->residual * s->residual <= tolerance * tolerance + (d->from_columns ? 0 : 1e-13)) {
@@ -324,7 +318,7 @@ static int choose(descent *d, enum step *next)
 
     d->active = worst_active(s);
     if (!has_all(d) && d->changes <= d->limit)
-        SP_TRY(enter_steepest(s, d->bar, &j));
+        SP_PASS(enter_steepest(s, d->bar, &j));
 
     if (j >= 0)
         *next = ENTER;
@@ -334,8 +328,7 @@ static int choose(descent *d, enum step *next)
         *next = REFINE;
     else if (s->aside > 0 && s->least > last_dependent && kkt(s) > fmax(accepted, d->p->least) && !has_all(d))
         *next = ADMIT_THIN;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ENTER: the last active column has just entered. */
@@ -436,7 +429,6 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
 {
     descent d = descent_new(s, parameters);
     enum step step = END;
-    int status = SP_OK;
 
     *report = (sp_nnls_report){.reached = true};
     s->raised = 1;
@@ -449,15 +441,13 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
         return SP_OK;
     }
 
-    SP_TRY(sp_nnls_make_space_active(s));
+    SP_PASS(sp_nnls_make_space_active(s));
     do {
-        SP_TRY(find_gradient(&d));
-        SP_TRY(choose(&d, &step));
-        SP_TRY(take(&d, step));
+        SP_PASS(find_gradient(&d));
+        SP_PASS(choose(&d, &step));
+        SP_PASS(take(&d, step));
         d.steps++;
     } while (step != END);
 
-    SP_TRY(report_end(&d, report));
-done:
-    return status;
+    return report_end(&d, report);
 }

@@ -61,16 +61,13 @@ int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double 
     *s = (sp_nnls_core){
         .context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
 
-    int status = sp_dense_fits(context, m, 1);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_dense_fits(context, m, 1));
 
     if (m < 1)
         return sp_fail(context, SP_INPUT, "nonnegative weights: %lld rows", (long long)m);
 
     sp_nnls_enlarge(s, 2, (double **[]){&s->r, &s->e}, 0, m);
-    if (!s->r)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, s->r));
 
     memcpy(s->r, b, (size_t)m * sizeof *b);
     return check_norm(context, "the right-hand side", -1, m, b, sp_dense_dot(m, b, b), &s->b_norm);

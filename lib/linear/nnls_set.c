@@ -16,8 +16,7 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t cap
     *set = NULL;
     sp_nnls_set *made = calloc(1, sizeof *made);
 
-    if (!made)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, made));
 
     int status = sp_nnls_start(&made->core, context, m, b, NULL);
     if (status == SP_OK) {
@@ -76,7 +75,7 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
         status = sp_nnls_make_space(s, n <= s->capacity ? n : n > 2 * s->capacity ? n : 2 * s->capacity);
         if (status == SP_OK && s->H_capacity < n) {
             sp_nnls_enlarge_square(s, &s->H, first, &s->H_capacity, s->capacity);
-            status = s->H_capacity >= n ? SP_OK : sp_fail_memory(s->context);
+            status = sp_allocated(s->context, s->H_capacity >= n);
         }
 
         if (status == SP_OK)

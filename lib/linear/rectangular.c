@@ -27,8 +27,7 @@ int sp_rectangular_transpose(sp_context *context, const sp_rectangular *A, sp_po
             *index = sp_pool_raw(pool, entries, sizeof *index);
     double *value = sp_pool_raw(pool, entries, sizeof *value);
 
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* A counting sort: start[c + 2] is the number of entries of column c, then start[c + 1] its beginning, and at last
      * its end. */

@@ -46,8 +46,7 @@ int sp_sparse_keep_third(sp_context *context, sp_sparse *matrix)
     matrix->third_index = sp_pool_raw(&matrix->pool, matrix->start[matrix->order] / 3, sizeof *matrix->third_index);
     matrix->third_value = sp_pool_raw(&matrix->pool, matrix->start[matrix->order] / 3, sizeof *matrix->third_value);
 
-    if (matrix->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !matrix->pool.failed));
 
     for (int64_t i = 0; i < third; i++) {
         matrix->third_start[i] = kept;

@@ -45,9 +45,7 @@ static double **blocks_of(const sp_store *store)
 int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t resident)
 {
     int64_t blocks = (count + WIDTH - 1) / WIDTH, before = (store->count + WIDTH - 1) / WIDTH;
-    int status = sp_dense_fits(context, store->rows, count);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_dense_fits(context, store->rows, count));
 
     for (int64_t b = before; b < blocks && b == store->resident && b < resident; b++) {
         double **to = sp_list_add(&store->blocks, 1, sizeof *to);
@@ -55,8 +53,7 @@ int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t r
         double *block = store->columns ? store->columns + b * WIDTH * store->rows
                                        : sp_pool_raw(&store->pool, store->rows * WIDTH, sizeof *block);
 
-        if (!to || !block)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, to && block));
         *to = block;
         store->resident++;
     }
@@ -164,7 +161,7 @@ int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int
 {
     sp_pool scratch = {0};
     double *column = sp_pool_raw(&scratch, store->rows, sizeof *column);
-    int status = column ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, column);
     /* Columns move forwards only, so that none is overwritten before it has moved. */
     for (int64_t c = 0; c < count && status == SP_OK; c++) {
         if (index[c] == c)
@@ -292,10 +289,7 @@ int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *
         return status;
 
     double *parts = sp_pool_raw(&w.pool, gram_parts(store->rows, count), sizeof *parts);
-    if (!parts) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, parts));
 
     memset(G, 0, (size_t)(count * count) * sizeof *G);
     for (int64_t first = 0; first < count; first += WIDTH) {
@@ -395,7 +389,7 @@ int sp_store_times(sp_context *context, sp_store *store, int64_t to, const doubl
     int64_t most = store->rows < SLAB ? store->rows : SLAB, m = store->count;
     double *from = sp_pool_raw(&scratch, most * m, sizeof *from),
            *product = sp_pool_raw(&scratch, most * to, sizeof *product);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     /* A slab has all columns of some rows, so that the product takes their place. */
     for (int64_t row = 0; status == SP_OK && m && to && row < store->rows; row += SLAB) {
@@ -426,10 +420,9 @@ static int project_off_earlier(sp_context *context, const sp_metric *metric, con
                                double *block, double *R, const workspace *w)
 {
     int64_t rows = store->rows, width = block_width(store, first);
-    int status = SP_OK;
     for (int64_t before = 0; before < first; before += WIDTH) {
         double *Q;
-        SP_TRY(sp_store_load(context, store, before, w->other, &Q));
+        SP_PASS(sp_store_load(context, store, before, w->other, &Q));
 
         /* h = QᵀM b, b ← b − Q h */
         sp_dense_inner(context, metric->rows, WIDTH, Q, width, w->product, w->h, w->inner);
@@ -441,8 +434,7 @@ static int project_off_earlier(sp_context *context, const sp_metric *metric, con
             for (int64_t j = 0; j < WIDTH; j++)
                 R[(first + c) * store->count + before + j] += w->h[c * WIDTH + j];
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Orthogonalizes one column against the `before` ones of its block, twice. Returns its remaining norm (0: dependent);

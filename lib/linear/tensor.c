@@ -132,10 +132,7 @@ int sp_tensor_new(sp_context *context, int64_t order, int64_t count, const int64
     *tensor = (sp_tensor){.order = order};
 
     entry *sorted = sp_pool_raw(&scratch, (once ? 6 : 1) * count, sizeof *sorted);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     for (int64_t e = 0; e < count; e++) {
         SP_TRY(check_entry(context, order, e, (int64_t[]){i[e], j[e], k[e]}, value[e]));

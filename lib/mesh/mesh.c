@@ -290,8 +290,7 @@ static bool is_positive(const sp_mesh *mesh, int type, const int64_t *node, cons
 int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, sp_reference **references)
 {
     *references = sp_pool_new(pool, 2 * SP_ELEMENT_TYPES, sizeof **references);
-    if (!*references)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *references));
 
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (mesh->block[t].count > 0) {

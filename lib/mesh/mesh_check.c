@@ -28,14 +28,13 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
 {
     const sp_embedded_surface *surface = &mesh->surface;
     int64_t elements = 0, most;
-    int status;
 
-    SP_TRY(check_array(context, "vertices", mesh->vertex_count, 3, mesh->vertices));
+    SP_PASS(check_array(context, "vertices", mesh->vertex_count, 3, mesh->vertices));
 
     /* The number of nodes of all elements must be addressable too. */
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        SP_TRY(check_array(context, sp_element_types[t].name, mesh->block[t].count, sp_element_types[t].nodes,
-                           mesh->block[t].node));
+        SP_PASS(check_array(context, sp_element_types[t].name, mesh->block[t].count, sp_element_types[t].nodes,
+                            mesh->block[t].node));
         if (__builtin_add_overflow(elements, mesh->block[t].count, &elements) ||
             __builtin_mul_overflow(elements, SP_ELEMENT_NODES * 8, &most))
             return sp_fail(context, SP_INPUT, "%s: %lld elements are too many", sp_element_types[t].name,
@@ -45,12 +44,12 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
     if (elements == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
 
-    SP_TRY(check_array(context, "region", elements, 1, mesh->region));
-    SP_TRY(check_array(context, "factor", mesh->factor ? elements : 0, 2, mesh->factor));
-    SP_TRY(check_array(context, "fibre", mesh->fibre ? elements : 0, 3, mesh->fibre));
-    SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed));
-    SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed_axes));
-    SP_TRY(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
+    SP_PASS(check_array(context, "region", elements, 1, mesh->region));
+    SP_PASS(check_array(context, "factor", mesh->factor ? elements : 0, 2, mesh->factor));
+    SP_PASS(check_array(context, "fibre", mesh->fibre ? elements : 0, 3, mesh->fibre));
+    SP_PASS(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed));
+    SP_PASS(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed_axes));
+    SP_PASS(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
 
     if (mesh->quadrature != 2 && mesh->quadrature != 3)
         return sp_fail(context, SP_INPUT, "quadrature is %d, it must be 2 or 3", mesh->quadrature);
@@ -58,16 +57,15 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
         return sp_fail(context, SP_INPUT, "the axis that points up is %d, it must be that of x, y or z", mesh->up);
 
     /* The embedded surface, whose weights have a column for each node of the largest element. */
-    SP_TRY(check_array(context, "surface/triangles", surface->triangle_count, 3, surface->triangles));
-    SP_TRY(check_array(context, "surface/vertices", surface->vertex_count, 3, surface->vertices));
-    SP_TRY(check_array(context, "surface/element", surface->vertex_count, 1, surface->element));
-    SP_TRY(check_array(context, "surface/weights", surface->vertex_count, SP_ELEMENT_NODES, surface->weights));
+    SP_PASS(check_array(context, "surface/triangles", surface->triangle_count, 3, surface->triangles));
+    SP_PASS(check_array(context, "surface/vertices", surface->vertex_count, 3, surface->vertices));
+    SP_PASS(check_array(context, "surface/element", surface->vertex_count, 1, surface->element));
+    SP_PASS(check_array(context, "surface/weights", surface->vertex_count, SP_ELEMENT_NODES, surface->weights));
 
     const int width = sp_mesh_width(mesh);
     if (surface->vertex_count > 0 && surface->width != width)
         return sp_fail(context, SP_INPUT, "surface/weights: %d columns instead of %d", surface->width, width);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int check_coordinates(sp_context *context, const char *name, int64_t count, const double *vertices)
@@ -92,8 +90,7 @@ static int check_unique_names(sp_context *context, const sp_mesh *mesh)
     sp_pool pool = {0};
     const sp_material **sorted = sp_pool_raw(&pool, mesh->material_count, sizeof *sorted);
 
-    if (!sorted)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, sorted));
 
     for (int64_t m = 0; m < mesh->material_count; m++)
         sorted[m] = mesh->materials + m;
@@ -196,11 +193,9 @@ static int check_elements(sp_context *context, const sp_mesh *mesh)
     int64_t count = sp_mesh_element_count(mesh), first = INT64_MAX;
     sp_pool pool = {0};
     sp_reference *references;
-    const int status = sp_mesh_references(context, mesh, &pool, &references);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_mesh_references(context, mesh, &pool, &references));
 
-        /* Elements after a bad one need no check. */
+    /* Elements after a bad one need no check. */
 #pragma omp parallel for num_threads(context->threads) schedule(static) reduction(min : first)
     for (int64_t e = 0; e < count; e++) {
         int a, b;
@@ -332,8 +327,7 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
 static int check_surface(sp_context *context, const sp_mesh *mesh, double tolerance)
 {
     const sp_embedded_surface *surface = &mesh->surface;
-    int status;
-    SP_TRY(check_coordinates(context, "surface/vertices", surface->vertex_count, surface->vertices));
+    SP_PASS(check_coordinates(context, "surface/vertices", surface->vertex_count, surface->vertices));
 
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
         if (surface->triangles[i] < 0 || surface->triangles[i] >= surface->vertex_count)
@@ -350,24 +344,20 @@ static int check_surface(sp_context *context, const sp_mesh *mesh, double tolera
         if (element < 0 || element >= sp_mesh_element_count(mesh))
             return sp_fail(context, SP_INPUT, "surface/element: vertex %lld lies in element %lld of %lld", (long long)v,
                            (long long)element, (long long)sp_mesh_element_count(mesh));
-        SP_TRY(check_weights(context, mesh, v, tolerance * diagonal));
+        SP_PASS(check_weights(context, mesh, v, tolerance * diagonal));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance)
 {
-    int status;
-    SP_TRY(check_sizes(context, mesh));
-    SP_TRY(check_coordinates(context, "vertices", mesh->vertex_count, mesh->vertices));
-    SP_TRY(check_materials(context, mesh));
-    SP_TRY(check_elements(context, mesh));
-    SP_TRY(check_fibres(context, mesh));
-    SP_TRY(check_factors(context, mesh));
-    SP_TRY(check_fixed(context, mesh));
-    SP_TRY(check_surface(context, mesh, surface_tolerance));
-    SP_TRY(sp_mesh_check_sets(context, mesh));
-done:
-    return status;
+    SP_PASS(check_sizes(context, mesh));
+    SP_PASS(check_coordinates(context, "vertices", mesh->vertex_count, mesh->vertices));
+    SP_PASS(check_materials(context, mesh));
+    SP_PASS(check_elements(context, mesh));
+    SP_PASS(check_fibres(context, mesh));
+    SP_PASS(check_factors(context, mesh));
+    SP_PASS(check_fixed(context, mesh));
+    SP_PASS(check_surface(context, mesh, surface_tolerance));
+    return sp_mesh_check_sets(context, mesh);
 }

@@ -47,8 +47,7 @@ static int find_parted(cutting *c)
 {
     const sp_mesh *mesh = c->mesh;
     const int64_t **side = sp_pool_new(&c->pool, mesh->vertex_count, sizeof *side);
-    if (!side)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, side));
 
     /* side[v]: that of the first element around the vertex. */
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
@@ -136,8 +135,7 @@ static int join_groups(cutting *c)
         c->capacity *= 2;
 
     c->table = sp_pool_raw(&c->pool, c->capacity, sizeof *c->table);
-    if (!c->table)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, c->table));
     for (int64_t i = 0; i < c->capacity; i++)
         c->table[i] = -1;
 
@@ -176,8 +174,7 @@ static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **or
     int64_t *number = sp_pool_raw(&c->pool, c->corner_count, sizeof *number);
     uint8_t *met = sp_pool_new(&c->pool, mesh->vertex_count, 1);
 
-    if (c->pool.failed)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, !c->pool.failed));
 
     /* Every root is one group of its vertex. */
     for (int64_t i = 0; i < c->corner_count; i++)
@@ -191,8 +188,7 @@ static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **or
     }
 
     *origin = sp_pool_raw(pool, total, sizeof **origin);
-    if (!*origin)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, *origin));
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         (*origin)[v] = v;
 
@@ -218,7 +214,7 @@ static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **or
         cut->block[t].node = sp_pool_copy(&cut->pool, number, mesh->block[t].count, nodes * sizeof *number);
         number += mesh->block[t].count * (int64_t)nodes;
     }
-    return cut->pool.failed ? sp_fail_memory(c->context) : SP_OK;
+    return sp_allocated(c->context, !cut->pool.failed);
 }
 
 /* Copies positions and fixed components. Copies have higher numbers than all old vertices, so that the list of fixed
@@ -230,8 +226,7 @@ static int copy_vertices(cutting *c, const int64_t *origin, sp_mesh *cut)
 
     /* A copy is where its origin is, and fixed as that is. */
     cut->vertices = sp_pool_raw(&cut->pool, cut->vertex_count, 3 * sizeof *cut->vertices);
-    if (!axes || !cut->vertices)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, axes && cut->vertices));
 
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         axes[mesh->fixed[i]] = mesh->fixed_axes[i];
@@ -242,8 +237,7 @@ static int copy_vertices(cutting *c, const int64_t *origin, sp_mesh *cut)
 
     cut->fixed = sp_pool_raw(&cut->pool, cut->fixed_count, sizeof *cut->fixed);
     cut->fixed_axes = sp_pool_raw(&cut->pool, cut->fixed_count, 1);
-    if (cut->pool.failed)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, !cut->pool.failed));
 
     for (int64_t v = 0, i = 0; v < cut->vertex_count; v++)
         if (axes[origin[v]]) {
@@ -281,7 +275,7 @@ static int copy_elements(cutting *c, sp_mesh *cut)
     to->element = sp_pool_copy(pool, from->element, from->vertex_count, sizeof *from->element);
     to->width = from->width;
     to->weights = sp_pool_copy(pool, from->weights, from->vertex_count, (size_t)from->width * sizeof *from->weights);
-    return pool->failed ? sp_fail_memory(c->context) : SP_OK;
+    return sp_allocated(c->context, !pool->failed);
 }
 
 static bool share_vertex(const sp_mesh *mesh, int64_t one, int64_t other)
@@ -304,15 +298,13 @@ static int cut_surface(cutting *c, sp_mesh *cut, int64_t *dropped)
 
     int64_t *before = sp_pool_raw(&c->pool, elements, sizeof *before),
             *after = sp_pool_raw(&c->pool, elements, sizeof *after);
-    int status = SP_OK;
 
-    if (c->pool.failed)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, !c->pool.failed));
 
     /* The pieces of the mesh before and after the cut, if there are triangles. */
     if (elements) {
-        SP_TRY(sp_mesh_components(c->context, mesh, before, &count));
-        SP_TRY(sp_mesh_components(c->context, cut, after, &count));
+        SP_PASS(sp_mesh_components(c->context, mesh, before, &count));
+        SP_PASS(sp_mesh_components(c->context, cut, after, &count));
     }
 
     /* A triangle is dropped if its elements are on different sides, or have been parted by the cut. */
@@ -331,8 +323,7 @@ static int cut_surface(cutting *c, sp_mesh *cut, int64_t *dropped)
     }
 
     *dropped = from->triangle_count - cut->surface.triangle_count;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* A set of vertices also gets the copies of its vertices. Elements and their faces keep their numbers. */
@@ -341,7 +332,7 @@ static int cut_sets(cutting *c, const int64_t *origin, sp_mesh *cut)
     const sp_mesh *mesh = c->mesh;
     bool *within = sp_pool_raw(&c->pool, mesh->vertex_count, sizeof *within);
     sp_list copies = {0};
-    int status = within ? SP_OK : sp_fail_memory(c->context);
+    int status = sp_allocated(c->context, within);
     for (int64_t i = 0; i < mesh->set_count && status == SP_OK; i++) {
         const sp_mesh_set *set = &mesh->sets[i];
         SP_TRY(sp_mesh_add_to_set(c->context, cut, set->name, set->kind, set->count, set->index));
@@ -384,10 +375,7 @@ int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, s
 
     c.parent = sp_pool_raw(&c.pool, c.corner_count, sizeof *c.parent);
     c.parted = sp_pool_new(&c.pool, mesh->vertex_count, 1);
-    if (c.pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !c.pool.failed));
 
     for (int64_t i = 0; i < c.corner_count; i++)
         c.parent[i] = i;
@@ -421,26 +409,23 @@ static int check_count(sp_context *context, const char *what, int64_t before, in
 static int check_counts(sp_context *context, const sp_mesh *mesh, const sp_mesh *cut)
 {
     char what[64];
-    int status;
 
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
         snprintf(what, sizeof what, "elements of type %s", sp_element_types[t].name);
-        SP_TRY(check_count(context, what, mesh->block[t].count, cut->block[t].count));
+        SP_PASS(check_count(context, what, mesh->block[t].count, cut->block[t].count));
     }
-    SP_TRY(check_count(context, "materials", mesh->material_count, cut->material_count));
-    SP_TRY(check_count(context, "surface vertices", mesh->surface.vertex_count, cut->surface.vertex_count));
+    SP_PASS(check_count(context, "materials", mesh->material_count, cut->material_count));
+    SP_PASS(check_count(context, "surface vertices", mesh->surface.vertex_count, cut->surface.vertex_count));
 
     if (cut->vertex_count < mesh->vertex_count)
         return sp_fail(context, SP_INPUT, "it has %lld vertices, the mesh that was cut has %lld",
                        (long long)cut->vertex_count, (long long)mesh->vertex_count);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *cut, const int64_t *origin)
 {
-    int status;
-    SP_TRY(check_counts(context, mesh, cut));
+    SP_PASS(check_counts(context, mesh, cut));
 
     for (int64_t v = 0; v < cut->vertex_count; v++) {
         /* Old vertices keep their numbers, and copies come from old ones. */
@@ -472,8 +457,7 @@ int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
             return sp_fail(context, SP_INPUT, "element %lld is in region %lld, in the mesh that was cut in %lld",
                            (long long)e, (long long)cut->region[e], (long long)mesh->region[e]);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 void sp_mesh_sides_of_plane(const sp_mesh *mesh, const double normal[3], double offset, int64_t region, int64_t weight,

@@ -124,10 +124,7 @@ int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_
     int status = SP_OK;
 
     *part = (sp_mesh){0};
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* The kept elements, their vertices and the surface vertices in them are marked, and then numbered. */
     for (int64_t e = 0; e < elements; e++) {
@@ -150,10 +147,7 @@ int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_
     make_room(mesh, renumber(surface_count, surface_vertex), part);
 
     *origin = sp_pool_raw(pool, part->vertex_count, sizeof **origin);
-    if (part->pool.failed || !*origin) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !part->pool.failed && *origin));
 
     keep_elements(mesh, element, vertex, part);
     keep_vertices(mesh, vertex, part, *origin);

@@ -19,9 +19,7 @@ static int compare_sizes(const void *a, const void *b)
 int sp_mesh_pieces_by_size(sp_context *context, const sp_mesh *mesh, int64_t *label, int64_t *count)
 {
     const int64_t elements = sp_mesh_element_count(mesh);
-    int status = sp_mesh_components(context, mesh, label, count);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_mesh_components(context, mesh, label, count));
 
     sp_pool pool = {0};
     piece_size *size = sp_pool_new(&pool, *count, sizeof *size);
@@ -82,7 +80,7 @@ int sp_mesh_count_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
 {
     sp_pool pool = {0};
     int64_t *label = sp_pool_raw(&pool, sp_mesh_element_count(mesh), sizeof *label);
-    int status = label ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, label);
 
     *counts = (sp_cut_counts){.copies = cut->vertex_count - mesh->vertex_count};
     /* Copies of one vertex are contiguous. */

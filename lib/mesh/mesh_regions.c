@@ -17,8 +17,7 @@ int sp_mesh_region_add(sp_context *context, sp_mesh *mesh, const sp_material *ma
     const int64_t count = mesh->material_count;
 
     sp_material *materials = sp_pool_raw(&mesh->pool, count + 1, sizeof *materials);
-    if (!materials)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, materials));
 
     if (count > 0)
         memcpy(materials, mesh->materials, (size_t)count * sizeof *materials);
@@ -35,8 +34,7 @@ int sp_mesh_region_drop_empty(sp_context *context, sp_mesh *mesh)
     const int64_t elements = sp_mesh_element_count(mesh);
     sp_pool pool = {0};
     int64_t kept = 0, *number = sp_pool_new(&pool, mesh->material_count, sizeof *number);
-    if (!number)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, number));
 
     for (int64_t e = 0; e < elements; e++)
         number[mesh->region[e]] = 1;
@@ -79,8 +77,7 @@ static int spread_fibres(sp_context *context, sp_mesh *mesh)
     if (mesh->fibre)
         return SP_OK;
     mesh->fibre = sp_pool_new(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
-    if (!mesh->fibre)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mesh->fibre));
 
     for (int64_t e = 0; e < elements; e++) {
         const sp_material *material = &mesh->materials[mesh->region[e]];
@@ -104,9 +101,7 @@ int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_he
     if (!isfinite(helix->angle))
         return sp_fail(context, SP_INPUT, "helix: the angle is %g", helix->angle);
 
-    int status = spread_fibres(context, mesh);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(spread_fibres(context, mesh));
 
     sp_mesh_box(mesh, low, high);
     for (int c = 0; c < 3; c++) {

@@ -19,8 +19,7 @@ static int check_axes(sp_context *context, int axes)
 static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uint8_t **constrained)
 {
     *constrained = sp_pool_new(pool, mesh->vertex_count, sizeof **constrained);
-    if (!*constrained)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, *constrained));
 
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
         if (mesh->fixed[i] < 0 || mesh->fixed[i] >= mesh->vertex_count)
@@ -169,8 +168,7 @@ int sp_mesh_nearest(sp_context *context, const sp_mesh *mesh, bool surface, cons
     sp_pool pool = {0};
     bool *used = surface ? NULL : sp_pool_new(&pool, count, sizeof *used);
 
-    if (pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool.failed));
 
     /* Vertices of the mesh that no element uses do not count. */
     if (used)

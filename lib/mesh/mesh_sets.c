@@ -119,10 +119,7 @@ int sp_mesh_keep_sets(sp_context *context, const sp_mesh *mesh, const int64_t *v
         const sp_mesh_set *set = &mesh->sets[i];
         const int width = sp_set_width(set->kind);
         int64_t kept = 0, *index = sp_pool_raw(&scratch, set->count, (size_t)width * sizeof *index);
-        if (!index) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, index));
 
         for (int64_t k = 0; k < set->count; k++) {
             const int64_t *old = set->index + width * k,
@@ -175,8 +172,7 @@ int sp_mesh_set_vertices(sp_context *context, const sp_mesh *mesh, const sp_mesh
     int64_t node[SP_ELEMENT_NODES], found = 0;
     *count = 0;
 
-    if (!within)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, within));
 
     /* Each vertex of an entry counts once. */
     for (int64_t i = 0; i < set->count; i++) {
@@ -240,7 +236,7 @@ int sp_mesh_check_sets(sp_context *context, const sp_mesh *mesh)
                        SP_SETS_MAX);
 
     const sp_mesh_set **sorted = sp_pool_raw(&scratch, mesh->set_count, sizeof *sorted);
-    int status = sorted ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, sorted);
 
     for (int64_t i = 0; i < mesh->set_count && status == SP_OK; i++) {
         const sp_mesh_set *set = sorted[i] = &mesh->sets[i];

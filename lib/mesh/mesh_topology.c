@@ -16,8 +16,7 @@ static int find_shared(sp_context *context, const sp_mesh *mesh, int64_t face_co
 
     int64_t *table = sp_pool_raw(&pool, capacity, sizeof *table);
     int status = SP_OK;
-    if (!table)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, table));
 
     for (int64_t i = 0; i < capacity; i++)
         table[i] = -1;
@@ -92,20 +91,14 @@ int sp_mesh_boundary_faces(sp_context *context, const sp_mesh *mesh, sp_pool *po
 
     SP_TRY(sp_face_count(context, mesh, &face_count));
     uint8_t *shared = sp_pool_new(&scratch, face_count, sizeof *shared);
-    if (!shared) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, shared));
 
     SP_TRY(find_shared(context, mesh, face_count, shared));
     for (int64_t f = 0; f < face_count; f++)
         total += !shared[f];
 
     sp_mesh_face *found = *faces = sp_pool_raw(pool, total, sizeof *found);
-    if (!found) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, found));
 
     for (int64_t f = 0; f < face_count; f++)
         if (!shared[f]) {

@@ -93,7 +93,7 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
     made->fixed_axes = sp_pool_raw(pool, mesh->fixed_count, sizeof *made->fixed_axes);
     made->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
 
-    int status = pool->failed || scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !pool->failed && !scratch.failed);
     if (status == SP_OK) {
         copy_elements(mesh, to, moved, made);
         drop_vertices(mesh, made, number);

@@ -80,8 +80,7 @@ static int fill(sp_context *context, const sp_system *system, const sp_decay_tim
     double *M = sp_pool_new(pool, system->n * r, sizeof *M), *K = sp_pool_new(pool, system->n * r, sizeof *K),
            *factored = sp_pool_new(pool, system->n * r, sizeof *M), *unit = sp_pool_new(pool, 2 * system->n, sizeof *M),
            *lambda = sp_pool_new(pool, system->n, sizeof *lambda);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     assemble(system, unit, M, K);
     memcpy(factored, M, (size_t)(r * r) * sizeof *M);
@@ -106,12 +105,11 @@ static int decay_reduced(sp_context *context, sp_system *system, const sp_decay_
     sp_pool pool = {0};
     int status;
 
-    if (!self)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, self));
 
     self->r = (int)r;
     self->D = sp_pool_new(&self->pool, r * r, sizeof(double));
-    SP_TRY(self->pool.failed ? sp_fail_memory(context) : SP_OK);
+    SP_TRY(sp_allocated(context, !self->pool.failed));
     SP_TRY(fill(context, system, t, self->D, &pool));
 
     const sp_reduced_viscosity viscosity = {self, r, matrix, times, destroy};

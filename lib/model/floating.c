@@ -126,7 +126,7 @@ static int begin(sp_context *context, const sp_fe_space *body, const int64_t *pl
     sp_mesh_box(mesh, low, high);
     for (int c = 0; c < 3; c++)
         p->size = fmax(p->size, high[c] - low[c]);
-    return p->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !p->pool.failed);
 }
 
 static int find(sp_context *context, pieces *p)
@@ -134,8 +134,7 @@ static int find(sp_context *context, pieces *p)
     join_elements(p);
     sp_pool_drop(&p->pool, p->gram);
     p->gram = sp_pool_raw(&p->pool, 36 * p->count, sizeof *p->gram);
-    if (!p->gram)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, p->gram));
     sum_rest(p);
     return SP_OK;
 }

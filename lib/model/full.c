@@ -665,8 +665,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
     int64_t n = body->dof_count, *node = NULL;
     int status;
 
-    if (!self)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, self));
     *system = (sp_system){.self = self,
                           .lumped = lumped,
                           .n = n,
@@ -709,10 +708,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
 
     allocate(self);
     node = sp_pool_raw(&self->pool, n, sizeof *node);
-    if (self->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !self->pool.failed));
 
     sp_fe_space_vertex_mass(body, true, self->vertex_mass);
     if (linear) {
@@ -790,9 +786,7 @@ int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
 {
     full *self = system->self;
     if (self->linear) {
-        int status = sp_fe_space_matrix(self->context, self->body, &self->D);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_fe_space_matrix(self->context, self->body, &self->D));
         memset(self->f, 0, (size_t)(3 * self->body->mesh->vertex_count) * sizeof *self->f);
         sp_viscous_matrix(self->context, viscous, self->f, 1, &self->D);
     }
@@ -838,7 +832,7 @@ int sp_full_system_solver(sp_system *system, enum sp_solver solver, double toler
         self->factored_values = sp_pool_new(&self->pool, self->S.start[self->S.order], sizeof(double));
     if (solver == SP_SOLVER_JACOBI && !self->block)
         self->block = sp_pool_new(&self->pool, 9 * self->body->mesh->vertex_count, sizeof(double));
-    return self->pool.failed ? sp_fail_memory(self->context) : SP_OK;
+    return sp_allocated(self->context, !self->pool.failed);
 }
 
 static int report(void *data, const double *q, const double *external, sp_system_report *report)
@@ -915,7 +909,7 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
     full *self = system->self;
     sp_pool scratch = {0};
     double *rest = sp_pool_new(&scratch, system->n, sizeof *rest);
-    int status = scratch.failed ? sp_fail_memory(self->context) : SP_OK;
+    int status = sp_allocated(self->context, !scratch.failed);
 
     /* K(0) with the springs, whatever matrix the last step has left */
     if (status == SP_OK) {

@@ -69,7 +69,7 @@ static int fit(sp_context *context, const sp_fe_space *space, const sp_force_fie
     double *field = sp_pool_raw(&scratch, rows, sizeof *field), *length = sp_pool_raw(&scratch, count, sizeof *length),
            *G = sp_pool_new(&scratch, count * count, sizeof *G), *y = sp_pool_raw(&scratch, count, sizeof *y);
 
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     if (status == SP_OK && count > 0) {
         memset(x, 0, (size_t)count * sizeof *x);
@@ -97,10 +97,9 @@ static int fit(sp_context *context, const sp_fe_space *space, const sp_force_fie
 static int distribute(sp_context *context, const sp_fe_space *space, int64_t number, const sp_load *load, double *full,
                       double *square)
 {
-    int status;
     memset(full, 0, (size_t)(3 * space->mesh->vertex_count) * sizeof *full);
-    SP_TRY(sp_load_check(context, space->mesh, number, load));
-    SP_TRY(sp_load_distribute(context, space, load, full));
+    SP_PASS(sp_load_check(context, space->mesh, number, load));
+    SP_PASS(sp_load_distribute(context, space, load, full));
 
     /* Fixed components move no matter what acts on them, so that forces on them are no part of a field. */
     *square = 0;
@@ -108,8 +107,7 @@ static int distribute(sp_context *context, const sp_fe_space *space, int64_t num
         full[i] = space->dof[i] < 0 ? 0 : full[i];
         *square += full[i] * full[i];
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- construction ---- */
@@ -124,8 +122,7 @@ static int append(builder *b)
 
     int64_t *index = sp_list_add(&b->index, count, sizeof *index), *start = sp_list_add(&b->start, 1, sizeof *start);
     double *value = sp_list_add(&b->value, count, sizeof *value);
-    if (!index || !start || !value)
-        return sp_fail_memory(b->context);
+    SP_PASS(sp_allocated(b->context, index && start && value));
 
     for (int64_t i = 0; i < rows; i++)
         if (b->force[i] != 0) {
@@ -143,7 +140,7 @@ static int add_field(builder *b, int64_t number, const sp_load *load)
     double square, rest;
     sp_pool scratch = {0};
     double *x = sp_pool_raw(&scratch, fields.count, sizeof *x);
-    int status = x ? SP_OK : sp_fail_memory(b->context);
+    int status = sp_allocated(b->context, x);
 
     SP_TRY(status);
     SP_TRY(distribute(b->context, b->space, number, load, b->force, &square));
@@ -197,10 +194,7 @@ int sp_load_fields_new(sp_context *context, const sp_fe_space *space, int64_t lo
 
     b.force = sp_pool_raw(pool, 3 * space->mesh->vertex_count, sizeof *b.force);
     int64_t *start = sp_list_add(&b.start, 1, sizeof *start);
-    if (!b.force || !start) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, b.force && start));
 
     *start = 0;
     for (int64_t l = 0; l < load_count; l++)
@@ -226,7 +220,7 @@ int sp_load_fields_check(sp_context *context, const sp_fe_space *space, const sp
     sp_pool scratch = {0};
     double *field = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *field),
            *length = sp_pool_raw(&scratch, count, sizeof *length), *G = sp_pool_new(&scratch, count * count, sizeof *G);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     if (status == SP_OK && count > 0)
         status = factor(context, space, fields, field, length, G);
     sp_pool_free(&scratch);
@@ -239,7 +233,7 @@ int sp_load_fields_factors(sp_context *context, const sp_fe_space *space, const 
     double square, rest;
     sp_pool scratch = {0};
     double *force = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *force);
-    int status = force ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, force);
 
     SP_TRY(status);
     SP_TRY(distribute(context, space, number, load, force, &square));

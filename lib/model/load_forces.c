@@ -69,15 +69,14 @@ static int check_course(sp_context *context, int64_t number, const sp_load *load
 int sp_load_check(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load)
 {
     const long long shown = (long long)number;
-    int status;
 
     if (!(load->end > load->start) || isnan(load->start) || isnan(load->end) || load->start < 0)
         return sp_fail(context, SP_INPUT, "load %lld acts from %g s to %g s", shown, load->start, load->end);
     if (!finite_values(3, load->force) || (load->kind == SP_LOAD_ROTATION && !finite_values(3, load->point)))
         return sp_fail(context, SP_INPUT, "load %lld is not finite", shown);
 
-    SP_TRY(check_target(context, mesh, number, load));
-    SP_TRY(check_course(context, number, load));
+    SP_PASS(check_target(context, mesh, number, load));
+    SP_PASS(check_course(context, number, load));
 
     if (load->kind != SP_LOAD_SPRING)
         return SP_OK;
@@ -88,8 +87,7 @@ int sp_load_check(sp_context *context, const sp_mesh *mesh, int64_t number, cons
         return sp_fail(context, SP_INPUT, "load %lld is not finite", shown);
     if (!(load->stiffness >= 0 && isfinite(load->stiffness)))
         return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", shown, load->stiffness);
-done:
-    return status;
+    return SP_OK;
 }
 
 static void add_at_vertex(double *full, int64_t vertex, double share, const double force[3])
@@ -196,7 +194,7 @@ static int pull_faces(sp_context *context, const sp_mesh *mesh, const sp_load *l
 
     /* A force in total needs the whole area first: a pass that sums it, then one that adds the shares. */
     double whole = load->kind == SP_LOAD_TRACTION ? 1 : 0;
-    int status = face ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, face);
     for (int adding = load->kind == SP_LOAD_TRACTION; status == SP_OK && adding < 2; adding++)
         for (int64_t f = 0; f < load->set->count; f++) {
             double area[SP_FACE_NODES][3], size[SP_FACE_NODES];
@@ -250,8 +248,7 @@ static int rotate(sp_context *context, const sp_fe_space *body, const bool *chos
     const sp_mesh *mesh = body->mesh;
     sp_pool scratch = {0};
     double *field = sp_pool_raw(&scratch, mesh->vertex_count, 3 * sizeof *field);
-    if (!field)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, field));
 
     /* −ω × (ω × arm) = (ω × arm) × ω, at the nodes */
     for (int64_t v = 0; v < mesh->vertex_count; v++) {

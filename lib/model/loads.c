@@ -86,10 +86,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
     double *full = sp_pool_raw(&scratch, rows, sizeof *full),
            *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
 
-    if (set->pool.failed || scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !set->pool.failed && !scratch.failed));
 
     for (int64_t l = 0; l < load_count; l++) {
         const sp_load *load = &loads[l];
@@ -120,10 +117,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
 
     record_times(&set->pool, &scratch, set->force_count, set->loads, &set->force_times);
     record_times(&set->pool, &scratch, set->spring_count, set->spring_loads, &set->spring_times);
-    if (set->pool.failed || scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !set->pool.failed && !scratch.failed));
     sp_fe_space_vertex_mass(body, system->lumped, mass); /* M times a constant field, so that free fall is exact */
 
     for (int64_t i = 0; i < rows; i++)
@@ -173,8 +167,7 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
     int64_t events = 0, pieces;
     int status = SP_OK;
 
-    if (!event)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, event));
 
     for (int64_t l = 0; l < set->force_count; l++) {
         const sp_load *load = set->loads[l];
@@ -199,10 +192,7 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
     pieces = step > 0 ? (int64_t)ceil(last / step * (1 - 1e-12)) + (events > 0 && event[events - 1] > last) : events;
 
     *time = sp_pool_raw(pool, 2 * pieces, sizeof **time);
-    if (!*time) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, *time));
 
     *count = 0;
 
@@ -362,8 +352,7 @@ int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count, c
         return status;
 
     set->counted = sp_pool_new(&set->pool, count, sizeof *set->counted);
-    if (!set->counted)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, set->counted));
 
     set->activation_count = count;
     set->activations = activations;

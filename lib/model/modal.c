@@ -110,8 +110,7 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
                            (long long)i, eigenvalue[i], largest);
 
     modal *self = calloc(1, sizeof *self);
-    if (!self)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, self));
     self->context = context;
     self->n = k;
     self->lambda = sp_pool_copy(&self->pool, eigenvalue, k, sizeof *eigenvalue);
@@ -164,8 +163,7 @@ int sp_modal_system_decay(sp_context *context, sp_system *system, const sp_decay
 {
     modal *self = system->self;
     self->rate = sp_pool_raw(&self->pool, self->n, sizeof *self->rate);
-    if (!self->rate)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, self->rate));
     for (int64_t i = 0; i < self->n; i++)
         self->rate[i] = sp_decay_rate(times, sqrt(self->lambda[i]) / (2 * M_PI));
 

@@ -45,7 +45,7 @@ int sp_modal_warp_new(sp_context *context, const sp_mesh *mesh, sp_modal_warp *w
 
     warp->gradient = sp_pool_new(&warp->pool, 3 * corners, sizeof *warp->gradient);
     warp->volume = sp_pool_new(&warp->pool, mesh->vertex_count, sizeof *warp->volume);
-    status = warp->pool.failed ? sp_fail_memory(context) : SP_OK;
+    status = sp_allocated(context, !warp->pool.failed);
 
     for (int64_t e = 0; e < sp_mesh_element_count(mesh) && status == SP_OK; e++)
         status = add_element(context, warp, e, &at);
@@ -165,7 +165,7 @@ static int distribute(sp_context *context, const sp_fe_space *body, int64_t load
 {
     const int64_t vertices = body->mesh->vertex_count;
     double *mass = sp_pool_raw(scratch, vertices, sizeof *mass);
-    int status = mass ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, mass);
 
     for (int64_t l = 0; l < load_count && status == SP_OK; l++) {
         if (loads[l].kind == SP_LOAD_SPRING)
@@ -211,10 +211,7 @@ int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, const sp_m
     int64_t *vertex = sp_pool_raw(&scratch, vertices, sizeof *vertex);
     double *full = sp_pool_new(&scratch, 3 * vertices * (columns + 1), sizeof *full),
            *w = sp_pool_raw(&scratch, 3 * vertices, sizeof *w);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     SP_TRY(distribute(context, body, load_count, loads, gravity, lumped, &scratch, full));
     const int64_t count = warped->count = list_loaded(vertices, columns + 1, full, vertex);
@@ -225,10 +222,7 @@ int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, const sp_m
 
     warped->share = sp_pool_new(&warped->pool, columns, sizeof *warped->share);
     warped->now = sp_pool_new(&warped->pool, 3 * count, sizeof *warped->now);
-    if (warped->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !warped->pool.failed));
 
     /* Only the vertices on which a load acts are kept: forces, and their rows of U and of the rotations W */
     for (int64_t l = 0; l < columns; l++)

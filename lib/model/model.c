@@ -17,31 +17,28 @@
 static int new_projected(sp_context *context, const sp_model_description *d, sp_model *model)
 {
     sp_reduced_force force;
-    int status;
     double *mass = sp_pool_raw(&model->pool, d->r * d->r, sizeof *mass);
-    if (!mass)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mass));
 
     /* The part is that which a message should name if the next call fails. */
     model->part = SP_PART_BASIS;
-    SP_TRY(sp_reduced_mass(context, d->space, d->basis_lumped, d->r, d->U, mass, NULL));
+    SP_PASS(sp_reduced_mass(context, d->space, d->basis_lumped, d->r, d->U, mass, NULL));
     model->part = d->kind == SP_MODEL_CUBATURE ? SP_PART_CUBATURE : SP_PART_MESH;
     if (d->kind == SP_MODEL_CUBATURE)
-        SP_TRY(sp_cubature_force_new(context, d->space, d->cubature, d->r, d->U, &force));
+        SP_PASS(sp_cubature_force_new(context, d->space, d->cubature, d->r, d->U, &force));
     else
-        SP_TRY(sp_galerkin_force_new(context, d->space, d->r, d->U, &force));
+        SP_PASS(sp_galerkin_force_new(context, d->space, d->r, d->U, &force));
 
     model->part = SP_PART_BASIS;
-    SP_TRY(sp_reduced_system_new(context, &force, mass, d->U, d->rows, d->space->mesh->vertices, &model->system));
+    SP_PASS(sp_reduced_system_new(context, &force, mass, d->U, d->rows, d->space->mesh->vertices, &model->system));
 
     model->part = SP_PART_CUBATURE;
     if (d->kind == SP_MODEL_CUBATURE)
-        SP_TRY(sp_reduced_system_jacobian(&model->system, d->jacobian, d->jacobian_tolerance));
+        SP_PASS(sp_reduced_system_jacobian(&model->system, d->jacobian, d->jacobian_tolerance));
 
     if (model->system.nonconservative)
-        SP_TRY(sp_reduced_system_growth(&model->system, &model->growth));
-done:
-    return status;
+        SP_PASS(sp_reduced_system_growth(&model->system, &model->growth));
+    return SP_OK;
 }
 
 static int new_reduced(sp_context *context, const sp_model_description *d, sp_model *model)
@@ -68,23 +65,21 @@ static int add_viscosity(sp_context *context, const sp_model_description *d, sp_
 {
     const sp_mesh *mesh = d->space->mesh;
     sp_reduced_viscosity reduced;
-    int status = SP_OK;
     if (!d->viscosity)
         return SP_OK;
 
     model->part = d->kind == SP_MODEL_POLYNOMIALS ? SP_PART_POLYNOMIALS : SP_PART_MESH;
     if (d->kind == SP_MODEL_POLYNOMIALS)
-        SP_TRY(sp_polynomial_viscosity(context, d->polynomials, d->r, mesh->material_count, mesh->materials,
-                                       d->viscosity, &reduced));
+        SP_PASS(sp_polynomial_viscosity(context, d->polynomials, d->r, mesh->material_count, mesh->materials,
+                                        d->viscosity, &reduced));
     else {
-        SP_TRY(sp_viscous_new(context, d->space, d->viscosity, &model->viscous));
-        SP_TRY(sp_fe_space_pattern(context, d->space)); /* cubature has not built it */
-        SP_TRY(sp_galerkin_viscosity(context, &model->viscous, d->r, d->U, &reduced));
+        SP_PASS(sp_viscous_new(context, d->space, d->viscosity, &model->viscous));
+        SP_PASS(sp_fe_space_pattern(context, d->space)); /* cubature has not built it */
+        SP_PASS(sp_galerkin_viscosity(context, &model->viscous, d->r, d->U, &reduced));
     }
 
     sp_reduced_system_damp(&model->system, &reduced);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- gravity ---- */
@@ -107,7 +102,7 @@ static int gravity_missed(sp_context *context, sp_model *model, const double gra
     double *a = sp_pool_new(&model->pool, model->r, sizeof *a),
            *mass = sp_pool_new(&model->pool, mesh->vertex_count, sizeof *mass),
            *u = sp_pool_new(&model->pool, model->rows, sizeof *u), missed = 0, all = 0;
-    int status = model->pool.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !model->pool.failed);
     SP_TRY(status);
 
     /* a = (Uᵀ M U)⁻¹ Uᵀ M g minimizes |U a − g| in the norm of M. */
@@ -153,24 +148,22 @@ static int check_gravity(sp_context *context, sp_model *model, const double grav
 static int add_loads(sp_context *context, const sp_model_description *d, sp_model *model)
 {
     double gravity[3];
-    int status;
     for (int i = 0; i < 3; i++) /* polynomials keep the density factor by which their mass was edited */
         gravity[i] = d->gravity[i] * (d->kind == SP_MODEL_POLYNOMIALS ? d->polynomials->density : 1);
 
     model->part = SP_PART_LOADS;
-    SP_TRY(sp_load_set_new(context, d->space, model->U, d->r, d->load_count, d->loads, gravity, &model->system,
-                           &model->loads));
+    SP_PASS(sp_load_set_new(context, d->space, model->U, d->r, d->load_count, d->loads, gravity, &model->system,
+                            &model->loads));
 
     model->part = SP_PART_GRAVITY;
-    SP_TRY(check_gravity(context, model, gravity));
+    SP_PASS(check_gravity(context, model, gravity));
     if (d->prescribed && d->prescribed->rigid_count + d->prescribed->vertex_count > 0)
         sp_load_set_move(&model->loads, d->prescribed);
 
     model->part = SP_PART_ACTIVATION;
     if (d->activations)
-        SP_TRY(sp_load_set_activate(context, &model->loads, d->activation_count, d->activations));
-done:
-    return status;
+        SP_PASS(sp_load_set_activate(context, &model->loads, d->activation_count, d->activations));
+    return SP_OK;
 }
 
 int sp_model_assemble(sp_context *context, const sp_model_description *d, sp_model_system *new_system, sp_model *model)
@@ -199,13 +192,11 @@ done:
 
 static int new_damped(sp_context *context, const sp_model_description *d, sp_model *model)
 {
-    int status;
-    SP_TRY(new_reduced(context, d, model));
-    SP_TRY(add_viscosity(context, d, model));
+    SP_PASS(new_reduced(context, d, model));
+    SP_PASS(add_viscosity(context, d, model));
     if (d->decay)
-        SP_TRY(sp_system_decay(context, &model->system, d->decay));
-done:
-    return status;
+        SP_PASS(sp_system_decay(context, &model->system, d->decay));
+    return SP_OK;
 }
 
 int sp_reduced_model_new(sp_context *context, const sp_model_description *d, sp_model *model)

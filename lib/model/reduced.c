@@ -565,8 +565,7 @@ int sp_reduced_system_jacobian(sp_system *system, enum sp_jacobian jacobian, dou
     }
 
     sp_iteration_new(&self->pool, r, r < RESTART ? r : RESTART, &self->iteration);
-    if (self->pool.failed)
-        return sp_fail_memory(self->context);
+    SP_PASS(sp_allocated(self->context, !self->pool.failed));
 
     /* `shifted` is the point of rest, zero. */
     self->force.evaluate(self->force.self, self->shifted, false, NULL, self->K);
@@ -591,10 +590,7 @@ int sp_reduced_system_growth(const sp_system *system, double *growth)
     double *imaginary = sp_pool_new(&scratch, r, sizeof *imaginary), unused;
 
     *growth = 0;
-    if (scratch.failed) {
-        status = sp_fail_memory(self->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(self->context, !scratch.failed));
 
     /* M⁻¹ K at rest is not symmetric, and a motion exp(s t) has s² = −λ, so that the growth is |Re √(−λ)|. */
     self->force.evaluate(self->force.self, q, false, NULL, K);

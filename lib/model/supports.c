@@ -26,8 +26,7 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
     supports->anchor = sp_pool_new(&supports->pool, 3 * vertices * count, sizeof(double));
     supports->penetrating = sp_pool_new(&supports->pool, vertices * count, sizeof(bool));
     supports->mass = sp_pool_new(&supports->pool, vertices, sizeof(double));
-    if (supports->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !supports->pool.failed));
 
     for (int64_t g = 0; g < count; g++) {
         sp_ground *ground = &supports->grounds[g];

@@ -31,10 +31,7 @@ int sp_warped_points_new(sp_context *context, const sp_modal_warp *warp, const d
     *points = (sp_warped_points){.r = r, .count = count, .blocks = blocks};
     points->X = sp_pool_new(&points->pool, 3 * BLOCK * blocks, sizeof *points->X);
     points->rows = sp_pool_new(&points->pool, VALUES * BLOCK * blocks * r, sizeof *points->rows);
-    if (scratch.failed || points->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed && !points->pool.failed));
 
     /* Block by block, one lane for each point, so that positions of a block are computed together */
     for (int64_t p = 0; p < count; p++) {

@@ -64,30 +64,23 @@ static int project(const gradients *g, const double *along, const double *across
 /* to = A from, or with modes the projected (K − λM) from. */
 static int multiply(const gradients *g, const double *from, double *to)
 {
-    int status;
-
-    SP_TRY(sp_parallel_apply(g->context, g->solver, SP_TIMES_A, g->count, from, to));
+    SP_PASS(sp_parallel_apply(g->context, g->solver, SP_TIMES_A, g->count, from, to));
     if (g->modes == 0)
         return SP_OK;
 
     /* (K − λM) x = A x + (σ − λ) M x, then without the part along the modes */
-    SP_TRY(sp_parallel_apply(g->context, g->solver, SP_TIMES_M, g->count, from, g->Mp));
+    SP_PASS(sp_parallel_apply(g->context, g->solver, SP_TIMES_M, g->count, from, g->Mp));
     for (int64_t c = 0; c < g->count; c++) /* A = K − σM */
         cblas_daxpy((int)g->n, g->solver->shift - g->value[c], g->Mp + c * g->n, 1, to + c * g->n, 1);
-    SP_TRY(project(g, g->mass_mode, g->mode, to));
-done:
-    return status;
+    return project(g, g->mass_mode, g->mode, to);
 }
 
 /* z from r. */
 static int precondition(const gradients *g)
 {
-    int status;
-    SP_TRY(g->solver->direct ? solve_direct(g->context, g->solver, g->count, g->r, g->z)
-                             : sp_parallel_apply(g->context, g->solver, SP_CYCLE, g->count, g->r, g->z));
-    SP_TRY(project(g, g->mode, g->mass_mode, g->z));
-done:
-    return status;
+    SP_PASS(g->solver->direct ? solve_direct(g->context, g->solver, g->count, g->r, g->z)
+                              : sp_parallel_apply(g->context, g->solver, SP_CYCLE, g->count, g->r, g->z));
+    return project(g, g->mode, g->mass_mode, g->z);
 }
 
 /* One step; *done_all if every column has converged, or cannot get better. */
@@ -95,10 +88,9 @@ static int step_gradients(gradients *g, bool *done_all)
 {
     const int64_t n = g->n;
     double curvature[TOGETHER];
-    int status;
 
     /* α = (r·z) / (p·A p). Columns that have converged rest while the others go on. */
-    SP_TRY(multiply(g, g->p, g->Ap));
+    SP_PASS(multiply(g, g->p, g->Ap));
     dots(g->solver, g->count, g->p, g->Ap, curvature);
     for (int64_t c = 0; c < g->count; c++) {
         const bool go = g->left[c] > g->tolerance * g->size[c] && curvature[c] > 0;
@@ -114,7 +106,7 @@ static int step_gradients(gradients *g, bool *done_all)
         *done_all &= g->left[c] <= g->tolerance * g->size[c] || !(curvature[c] > 0);
     }
 
-    SP_TRY(precondition(g));
+    SP_PASS(precondition(g));
     dots(g->solver, g->count, g->r, g->z, g->new);
 
     /* β = (r·z)new / (r·z)old: z + β p is A-conjugate to the steps before. */
@@ -123,8 +115,7 @@ static int step_gradients(gradients *g, bool *done_all)
         cblas_daxpy((int)n, 1, g->z + c * n, 1, g->p + c * n, 1);
         g->old[c] = g->new[c];
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Sizes of the loads, and the loads as residuals of x = 0. */
@@ -158,44 +149,41 @@ static int say_unsolved(const gradients *g, int taken)
 static int solve_gradients(gradients *g, int64_t *iterations)
 {
     bool done_all = false;
-    int taken = 0, status;
+    int taken = 0;
 
-    SP_TRY(take_loads(g));
+    SP_PASS(take_loads(g));
     memset(g->x, 0, (size_t)(g->n * g->count) * sizeof *g->x);
 
     dots(g->solver, g->count, g->r, g->r, g->left);
     for (int64_t c = 0; c < g->count; c++)
         g->left[c] = sqrt(g->left[c]);
 
-    SP_TRY(precondition(g));
+    SP_PASS(precondition(g));
     dots(g->solver, g->count, g->r, g->z, g->old);
     memcpy(g->p, g->z, (size_t)(g->n * g->count) * sizeof *g->p);
 
     for (; !done_all && taken < CG_MOST; taken++)
-        SP_TRY(step_gradients(g, &done_all));
+        SP_PASS(step_gradients(g, &done_all));
 
-    SP_TRY(say_unsolved(g, taken));
+    SP_PASS(say_unsolved(g, taken));
     *iterations = taken > *iterations ? taken : *iterations;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The largest ‖A x − b‖/‖b‖ of the columns. */
 static int largest_residual(gradients *g, double *largest)
 {
     double left[TOGETHER];
-    int status;
 
     /* b is projected like all loads: its part along the modes has no solution. */
-    SP_TRY(take_loads(g));
-    SP_TRY(multiply(g, g->x, g->Ap));
+    SP_PASS(take_loads(g));
+    SP_PASS(multiply(g, g->x, g->Ap));
     cblas_daxpy((int)(g->count * g->n), -1, g->r, 1, g->Ap, 1);
     dots(g->solver, g->count, g->Ap, g->Ap, left);
     for (int64_t c = 0; c < g->count; c++)
         if (g->size[c] > 0)
             *largest = fmax(*largest, isnan(left[c]) ? INFINITY : sqrt(left[c]) / g->size[c]);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int new_gradients(sp_context *context, sp_parallel_solver *s, const sp_parallel_complement *complement,
@@ -205,8 +193,7 @@ static int new_gradients(sp_context *context, sp_parallel_solver *s, const sp_pa
     double *room = sp_pool_raw(pool, 4 * block, sizeof *room);
     *g = (gradients){.context = context, .solver = s, .n = s->own, .tolerance = tolerance};
 
-    if (!room)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, room));
 
     g->r = room;
     g->z = room + block;
@@ -221,8 +208,7 @@ static int new_gradients(sp_context *context, sp_parallel_solver *s, const sp_pa
     g->mass_mode = sp_pool_raw(pool, s->own * g->modes, sizeof *g->mass_mode);
     g->Mp = sp_pool_raw(pool, block, sizeof *g->Mp);
     g->part = sp_pool_raw(pool, TOGETHER * g->modes, sizeof *g->part);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* MΨ, by which forces lose their part along the modes */
     return sp_parallel_apply(context, s, SP_TIMES_M, g->modes, g->mode, g->mass_mode);

@@ -30,8 +30,7 @@ static int exchange_names(sp_context *context, sp_pool *pool, const int64_t *ran
     h->start = sp_pool_new(pool, h->ranks, sizeof *h->start);
     h->sent = sp_pool_new(pool, h->ranks, sizeof *h->sent);
     h->from = sp_pool_new(pool, h->ranks, sizeof *h->from);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     /* Ghosts are sorted, so that those of one rank follow each other. */
     for (int64_t i = 0, r = 0; i < h->ghosts; i++) {
@@ -51,8 +50,7 @@ static int exchange_names(sp_context *context, sp_pool *pool, const int64_t *ran
 
     int64_t *wanted = sp_pool_raw(pool, h->sent_total, sizeof *wanted);
     h->index = sp_pool_raw(pool, h->sent_total, sizeof *h->index);
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
     MPI_Alltoallv(h->ghost, h->count, h->start, MPI_INT64_T, wanted, h->sent, h->from, MPI_INT64_T, MPI_COMM_WORLD);
 
     /* Numbers of blocks become places among the own ones. */
@@ -72,8 +70,7 @@ int sp_halo_new(sp_context *context, sp_pool *pool, const int64_t *range, int64_
     MPI_Comm_size(MPI_COMM_WORLD, &h->ranks);
 
     h->ghost = sp_pool_raw(pool, count, sizeof *h->ghost);
-    if (!h->ghost)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, h->ghost));
     h->ghosts = distinct(range, rank, count, named, h->ghost);
 
     int status = exchange_names(context, pool, range, h);

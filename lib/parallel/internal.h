@@ -27,14 +27,13 @@ extern struct sp_parallel_failure {
     char message[300];
 } sp_parallel_failure;
 
-/* Inside a function that frees at the label `done` and returns `status`. */
-#define PETSC_TRY(call)                                                                                                \
-    do {                                                                                                               \
-        if ((call) != 0) {                                                                                             \
-            status = sp_fail(context, sp_parallel_failure.status, "%s", sp_parallel_failure.message);                  \
-            goto done;                                                                                                 \
-        }                                                                                                              \
-    } while (0)
+SP_MUST_USE static inline int sp_petsc(sp_context *context, int code)
+{
+    return code ? sp_fail(context, sp_parallel_failure.status, "%s", sp_parallel_failure.message) : SP_OK;
+}
+
+#define PETSC_TRY(call) SP_TRY(sp_petsc(context, (int)(call)))
+#define PETSC_PASS(call) SP_PASS(sp_petsc(context, (int)(call)))
 
 /* The vectors found so far, behind the free rigid motions, M-orthonormal, with their products M x and their eigenvalues
  * of A. */

@@ -41,7 +41,7 @@ static int new_trial_space(sp_context *context, int64_t own, int64_t most, sp_po
     t->small = sp_pool_raw(pool, 9 * most * most, sizeof *t->small);
     t->G = sp_pool_raw(pool, 9 * most * most, sizeof *t->G);
     t->image = sp_pool_raw(pool, 9 * most * most, sizeof *t->image);
-    return pool->failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !pool->failed);
 }
 
 /* Q and a rank for G [k, k] = the products of k columns: columns times Q [k, rank] are orthonormal, without directions
@@ -97,7 +97,7 @@ static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const sp
     int64_t rank;
     double *w = t->vector + before * n, *mass_w = t->mass + before * n;
     double *part = sp_memory_new((size_t)((found->count + before + 1) * t->w) * sizeof *part);
-    int status = part ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, part);
 
     /* Twice, since one pass leaves what rounding makes of nearly dependent columns. */
     for (int pass = 0; pass < 2 && status == SP_OK; pass++) {
@@ -133,7 +133,7 @@ static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_f
     const int64_t n = t->own;
     double sums[2 * BLOCK] = {0};
     double *part = sp_memory_new((size_t)(found->count * t->x + 1) * sizeof *part);
-    int status = part ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, part);
     if (status != SP_OK)
         return status;
 
@@ -220,16 +220,13 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
     const int64_t k = t->x + t->p + t->w, x = t->most < k ? t->most : k, n = t->own;
     double *C = t->H, *steps = t->C, Gs[BLOCK * BLOCK], Q[BLOCK * BLOCK];
     int64_t p;
-    int status = SP_OK;
 
     /* Rayleigh–Ritz with G: H C = G C diag(θ) */
-    SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->stiff, t->H));
-    SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->mass, t->G));
+    SP_PASS(sp_parallel_inner(context, s, k, t->vector, k, t->stiff, t->H));
+    SP_PASS(sp_parallel_inner(context, s, k, t->vector, k, t->mass, t->G));
     memcpy(t->small, t->G, (size_t)(k * k) * sizeof *t->small);
-    if (LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)k, C, (int)k, t->small, (int)k, t->value) != 0) {
-        status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
-        goto done;
-    }
+    if (LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)k, C, (int)k, t->small, (int)k, t->value) != 0)
+        return sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
 
     sp_parallel_same(C, k * k);
     sp_parallel_same(t->value, k);
@@ -239,7 +236,7 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
     for (int64_t j = 0; j < x; j++)
         memset(steps + j * k, 0, (size_t)t->x * sizeof *steps);
     part_from(t, (int)k, (int)x, C, steps, Gs);
-    SP_TRY(orthonormal_mix(context, x, 1e-12, Gs, Q, &p));
+    SP_PASS(orthonormal_mix(context, x, 1e-12, Gs, Q, &p));
 
     p = p < k - x ? p : k - x;
     if (p > 0)
@@ -253,8 +250,7 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
 
     t->x = x;
     t->p = p;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The leading vectors that have converged become known, at most `wanted`; the others move up. Returns their number. */

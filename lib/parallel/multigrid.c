@@ -352,18 +352,15 @@ static int place_blocks(sp_context *context, sp_pool *pool, const int64_t *range
                         block_matrix *m)
 {
     const int64_t entries = m->start[m->count];
-    int status;
 
     m->place = sp_pool_raw(pool, entries, sizeof *m->place);
-    if (!m->place)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, m->place));
 
-    SP_TRY(sp_halo_new(context, pool, range, entries, number, WIDEST, &m->halo));
+    SP_PASS(sp_halo_new(context, pool, range, entries, number, WIDEST, &m->halo));
 
     for (int64_t k = 0; k < entries; k++)
         m->place[k] = (int32_t)sp_halo_place(&m->halo, number[k]);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The own rows of a matrix of PETSc. */
@@ -383,10 +380,7 @@ static int take_matrix(sp_context *context, sp_pool *pool, Mat matrix, int rows,
     *m = (block_matrix){.rows = rows, .columns = columns, .count = (end - first) / rows};
     int64_t *start = sp_pool_new(pool, m->count + 1, sizeof *start),
             *range = sp_pool_raw(&scratch, ranks + 1, sizeof *range), count;
-    if (!start || !range) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, start && range));
 
     for (int r = 0; r <= ranks; r++)
         range[r] = ranges[r] / columns;
@@ -399,10 +393,7 @@ static int take_matrix(sp_context *context, sp_pool *pool, Mat matrix, int rows,
 
     double *value = sp_pool_raw(pool, start[m->count] * rows, (size_t)columns * sizeof *value);
     int64_t *number = sp_pool_raw(&scratch, start[m->count], sizeof *number);
-    if (!value || !number) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, value && number));
 
     for (int64_t i = 0; i < m->count; i++) {
         PETSC_TRY(list_blocks(matrix, first / rows + i, rows, columns, &list, &count));
@@ -425,8 +416,7 @@ static int list_columns(sp_context *context, sp_pool *pool, const block_matrix *
     const int64_t count = m->halo.own + m->halo.ghosts, entries = m->start[m->count];
     int64_t *start = sp_pool_new(pool, count + 2, sizeof *start), *entry = sp_pool_raw(pool, entries, sizeof *entry);
     int32_t *row = sp_pool_raw(pool, entries, sizeof *row);
-    if (!start || !entry || !row)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, start && entry && row));
 
     /* Counting sort by column: start[j + 1] moves to the end of column j. */
     for (int64_t k = 0; k < entries; k++)
@@ -452,7 +442,7 @@ static int pseudo_inverse(sp_context *context, int n, double *matrix)
 
     double *vector = sp_pool_copy(&scratch, matrix, (int64_t)n * n, sizeof *vector),
            *value = sp_pool_raw(&scratch, n, sizeof *value);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
     if (status == SP_OK && LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', n, vector, n, value) != 0)
         status = sp_fail(context, SP_NUMERICAL, "a matrix of the multigrid hierarchy has no inverse");
 
@@ -475,8 +465,7 @@ static int invert_diagonal(sp_context *context, sp_pool *pool, level *l)
     int status = SP_OK;
 
     l->inverse = sp_pool_new(pool, m->count, (size_t)size * sizeof *l->inverse);
-    if (!l->inverse)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, l->inverse));
 
     for (int64_t i = 0; i < m->count && status == SP_OK; i++)
         for (int64_t k = m->start[i]; k < m->start[i + 1]; k++)
@@ -542,8 +531,7 @@ static int finish_level(sp_context *context, sp_multigrid *mg, int at)
     l->x = sp_pool_new(&mg->pool, length, sizeof *l->x);
     l->r = sp_pool_new(&mg->pool, length, sizeof *l->r);
     l->d = sp_pool_new(&mg->pool, length, sizeof *l->d);
-    if (mg->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !mg->pool.failed));
 
     int status = at < mg->count - 1 || at == 0 ? invert_diagonal(context, &mg->pool, l) : SP_OK;
     if (status == SP_OK && at < mg->count - 1)
@@ -560,8 +548,7 @@ static int invert_last(sp_context *context, sp_multigrid *mg)
 
     mg->part = sp_pool_raw(&mg->pool, ranks, sizeof *mg->part);
     mg->part_start = sp_pool_raw(&mg->pool, ranks, sizeof *mg->part_start);
-    if (mg->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !mg->pool.failed));
 
     /* Where the part of each rank begins in the whole vector */
     MPI_Allgather(&own, 1, MPI_INT, mg->part, 1, MPI_INT, MPI_COMM_WORLD);
@@ -575,8 +562,7 @@ static int invert_last(sp_context *context, sp_multigrid *mg)
 
     mg->inverse = sp_pool_new(&mg->pool, mg->order, (size_t)mg->order * sizeof *mg->inverse);
     mg->collected = sp_pool_new(&mg->pool, mg->order, SP_LANES * sizeof *mg->collected);
-    if (mg->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !mg->pool.failed));
 
     /* Every rank adds its rows; the sum is the whole matrix. */
     for (int64_t i = 0; i < m->count; i++)
@@ -622,10 +608,7 @@ static int make_hierarchy(sp_context *context, Mat A, sp_multigrid *mg)
 
     mg->count = (int)levels;
     mg->levels = sp_pool_new(&mg->pool, mg->count, sizeof *mg->levels);
-    if (!mg->levels) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, mg->levels));
 
     for (int at = 0; at < mg->count - 1; at++) { /* PETSc counts from the coarsest */
         const int from = mg->count - 2 - at;
@@ -653,8 +636,7 @@ static int place_mass(sp_context *context, const sp_block_rows *rows, sp_multigr
     const block_matrix *m = &l->A;
     double *mass = sp_pool_new(&mg->pool, m->start[m->count], 3 * sizeof *mass);
 
-    if (!mass)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mass));
 
     for (int64_t i = 0; i < m->count; i++)
         for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
@@ -671,8 +653,7 @@ int sp_multigrid_new(sp_context *context, const sp_block_rows *rows, Mat *A, sp_
 {
     sp_multigrid *mg = calloc(1, sizeof *mg);
     int status;
-    if (!mg)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, mg));
 
     mg->context = context;
     SP_TRY(make_hierarchy(context, *A, mg));

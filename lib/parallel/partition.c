@@ -55,13 +55,10 @@ int sp_partition_new(sp_context *context, const sp_mesh *mesh, int rank, int ran
     p->vertex = sp_pool_raw(&p->pool, mesh->vertex_count, sizeof *p->vertex);
     p->number = sp_pool_raw(&p->pool, mesh->vertex_count, sizeof *p->number);
     p->axes = sp_pool_raw(&p->pool, mesh->vertex_count, sizeof *p->axes);
-    if (p->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !p->pool.failed));
 
     find_axes(mesh, p->axes);
-    int status = number_vertices(context, mesh, p);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(number_vertices(context, mesh, p));
 
     if (p->total == 0)
         return sp_fail(context, SP_INPUT, "no degree of freedom is free");
@@ -94,7 +91,7 @@ int sp_partition_part(sp_context *context, const sp_mesh *mesh, const sp_partiti
     sp_mesh bare = *mesh; /* a shallow copy */
     bare.surface = (sp_embedded_surface){0};
     bare.set_count = 0;
-    int status = keep ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, keep);
 
     /* Every element with an own vertex: the rows of own vertices are complete. */
     for (int64_t e = 0; e < elements && status == SP_OK; e++) {
@@ -246,7 +243,7 @@ static int fill_rows(sp_context *context, const row_source *s, sp_block_rows *ro
     rows->stiffness = sp_pool_raw(&rows->pool, entries, 9 * sizeof *rows->stiffness);
     rows->mass = sp_pool_raw(&rows->pool, entries, 3 * sizeof *rows->mass);
 
-    int status = rows->pool.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !rows->pool.failed);
     for (int64_t i = 0; i < rows->count && status == SP_OK; i++)
         copy_rows(s, own[i], i, rows);
     sp_pool_free(&scratch);
@@ -280,14 +277,11 @@ static int find_motions(sp_context *context, const sp_mesh *mesh, const sp_parti
     /* The identity gives the six rigid motions, for multigrid; `mix` gives those that the supports leave free. */
     for (int m = 0; m < 6; m++)
         each[7 * m] = 1;
-    int status = sp_rigid_combinations(context, mesh, &frame, mix, &rows->free_count);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_rigid_combinations(context, mesh, &frame, mix, &rows->free_count));
 
     rows->rigid = sp_pool_raw(&rows->pool, 18 * p->count, sizeof *rows->rigid);
     rows->free_motion = sp_pool_raw(&rows->pool, 3 * p->count * rows->free_count, sizeof *rows->free_motion);
-    if (rows->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !rows->pool.failed));
 
     fill_motions(mesh, p, &frame, 6, each, rows->rigid);
     fill_motions(mesh, p, &frame, rows->free_count, mix, rows->free_motion);

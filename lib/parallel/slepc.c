@@ -125,10 +125,7 @@ static int gather(sp_context *context, const sp_parallel_solver *s, const double
     const int count = (int)s->own;
     int status = SP_OK;
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (mpi.rank == 0)

@@ -32,8 +32,7 @@ int sp_parallel_inner(sp_context *context, const sp_parallel_solver *s, int64_t 
         return SP_OK;
 
     double *work = sp_memory_new((size_t)sp_dense_inner_work(m, k) * sizeof *work);
-    if (!work)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, work));
 
     sp_dense_inner(context, s->own, m, A, k, B, C, work);
     free(work);
@@ -45,7 +44,6 @@ int sp_parallel_inner(sp_context *context, const sp_parallel_solver *s, int64_t 
 int sp_parallel_apply(sp_context *context, sp_parallel_solver *s, enum sp_multigrid_operation operation, int64_t count,
                       const double *x, double *y)
 {
-    int status = SP_OK;
     s->solves += operation == SP_CYCLE ? count : 0;
 
     if (s->multigrid) {
@@ -55,14 +53,13 @@ int sp_parallel_apply(sp_context *context, sp_parallel_solver *s, enum sp_multig
 
     /* PETSc's vectors borrow the columns, without a copy. */
     for (int64_t c = 0; c < count; c++) {
-        PETSC_TRY(VecPlaceArray(s->from, x + c * s->own));
-        PETSC_TRY(VecPlaceArray(s->to, y + c * s->own));
-        PETSC_TRY(MatMult(operation == SP_TIMES_A ? s->A : s->M, s->from, s->to));
-        PETSC_TRY(VecResetArray(s->from));
-        PETSC_TRY(VecResetArray(s->to));
+        PETSC_PASS(VecPlaceArray(s->from, x + c * s->own));
+        PETSC_PASS(VecPlaceArray(s->to, y + c * s->own));
+        PETSC_PASS(MatMult(operation == SP_TIMES_A ? s->A : s->M, s->from, s->to));
+        PETSC_PASS(VecResetArray(s->from));
+        PETSC_PASS(VecResetArray(s->to));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The ST of an EPS resets its KSP when it ends: the factorization is behind one of its own. */
@@ -165,10 +162,7 @@ static int refine(sp_context *context, sp_parallel_solver *s, const sp_found_mod
            *image = sp_pool_raw(&scratch, n * count, sizeof *image);
     int status = SP_OK;
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     /* The part along the rigid modes is removed, then H = XᵀA X and G = XᵀM X. */
     SP_TRY(sp_parallel_inner(context, s, rigid, found->mass_x, count, x, part));
@@ -213,7 +207,6 @@ static int look_for_more(sp_context *context, sp_parallel_solver *s, const sp_mo
                          int64_t wanted, sp_found_modes *found, sp_modes_report *report)
 {
     const double *value = found->value + s->rows.free_count, rough = 1e-2, apart = 1e-3;
-    int status = SP_OK;
 
     report->next = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
@@ -222,10 +215,10 @@ static int look_for_more(sp_context *context, sp_parallel_solver *s, const sp_mo
         const uint64_t seed = context->seed + 1 + (uint64_t)round;
 
         /* With multigrid a rough value tells mostly that nothing is left below; only otherwise it is made exact. */
-        SP_TRY(find_modes(context, s, found, 1, parameters, rough, seed));
+        SP_PASS(find_modes(context, s, found, 1, parameters, rough, seed));
         if (!s->direct && value[before - s->rows.free_count] < last * (1 + apart)) {
             found->count = before;
-            SP_TRY(find_modes(context, s, found, 1, parameters, CONVERGED, seed));
+            SP_PASS(find_modes(context, s, found, 1, parameters, CONVERGED, seed));
         }
 
         report->missed += value[wanted - 1] < last * (1 - 1e-8);
@@ -237,8 +230,7 @@ static int look_for_more(sp_context *context, sp_parallel_solver *s, const sp_mo
         if (report->more == parameters->space_left)
             break;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Residuals as sp_modes has them, and the largest |ψᵀMψ − I|, for the first `count` vectors. */
@@ -250,10 +242,7 @@ static int judge(sp_context *context, sp_parallel_solver *s, int64_t count, cons
     double *G = sp_pool_raw(&scratch, count * count, sizeof *G), *force = sp_pool_raw(&scratch, s->own, sizeof *force);
     int status = SP_OK;
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     for (int64_t i = 0; i < count; i++) {
         const double *momentum = found->mass_x + i * s->own;
@@ -285,16 +274,13 @@ static int certify(sp_context *context, sp_parallel_solver *s, int64_t count, co
                    sp_modes_report *report)
 {
     const double below = eigenvalue[count - 1] * (1 - EQUAL);
-    int status = SP_OK;
 
     for (int64_t i = 0; i < count; i++)
         report->below += eigenvalue[i] < below;
 
-    PETSC_TRY(KSPDestroy(&s->ksp));
-    PETSC_TRY(MatAXPY(s->A, s->shift - below, s->M, SUBSET_NONZERO_PATTERN));
-    SP_TRY(sp_parallel_factorize(context, s, &report->certified));
-done:
-    return status;
+    PETSC_PASS(KSPDestroy(&s->ksp));
+    PETSC_PASS(MatAXPY(s->A, s->shift - below, s->M, SUBSET_NONZERO_PATTERN));
+    return sp_parallel_factorize(context, s, &report->certified);
 }
 
 static PetscErrorCode describe_factor(const sp_parallel_solver *s, sp_modes_report *report)
@@ -317,28 +303,23 @@ static int rigid_motions(sp_context *context, sp_parallel_solver *s, sp_found_mo
 {
     const int64_t k = s->rows.free_count, n = s->own;
     double G[36];
-    int status = SP_OK;
     found->count = k;
     memcpy(found->x, s->rows.free_motion, (size_t)(k * n) * sizeof *found->x);
 
     /* Cholesky's factor of XᵀM X makes X orthonormal; the second pass removes the rounding of the first. */
     if (k > 0)
         for (int pass = 0; pass < 2; pass++) {
-            SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));
-            SP_TRY(sp_parallel_inner(context, s, k, found->x, k, found->mass_x, G));
+            SP_PASS(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));
+            SP_PASS(sp_parallel_inner(context, s, k, found->x, k, found->mass_x, G));
 
-            if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)k, G, (int)k) != 0) {
-                status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
-                goto done;
-            }
+            if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)k, G, (int)k) != 0)
+                return sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
 
             sp_parallel_same(G, k * k);
             sp_dense_solve_right(context, n, k, G, found->x);
         }
 
-    SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));
-done:
-    return status;
+    return sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x);
 }
 
 int sp_parallel_modes(sp_context *context, sp_parallel_solver *s, const sp_modes_parameters *parameters,
@@ -354,10 +335,7 @@ int sp_parallel_modes(sp_context *context, sp_parallel_solver *s, const sp_modes
     int status = SP_OK;
 
     *report = (sp_modes_report){.shift = s->shift, .rigid = rigid, .certified = -1};
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     SP_TRY(rigid_motions(context, s, &found));
 

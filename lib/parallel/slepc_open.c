@@ -101,10 +101,7 @@ static int make_symmetric(sp_context *context, const sp_block_rows *rows)
     int64_t *range = sp_pool_new(&scratch, ranks + 1, sizeof *range);
     int *bytes = sp_pool_new(&scratch, ranks, sizeof *bytes), *start = sp_pool_new(&scratch, ranks, sizeof *start);
     shared_block *out = sp_pool_raw(&scratch, shared, sizeof *out), *in = sp_pool_raw(&scratch, shared, sizeof *in);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     MPI_Allgather(&end, 1, MPI_INT64_T, range + 1, 1, MPI_INT64_T, MPI_COMM_WORLD);
     list_shared(rows, range, out, bytes);
@@ -215,10 +212,7 @@ static int make_matrix(sp_context *context, const sp_block_rows *rows,
                      .other = sp_pool_raw(&scratch, 3 * rows->count, sizeof *room.other),
                      .column = sp_pool_raw(&scratch, widest, sizeof *room.column),
                      .value = sp_pool_raw(&scratch, 9 * widest, sizeof *room.value)};
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     PETSC_TRY(fill(rows, &room, matrix));
 done:
@@ -305,40 +299,34 @@ static int inertia(sp_context *context, PC pc, int64_t *negative)
 {
     Mat factor;
     PetscInt below = 0, info = 0;
-    int status = SP_OK;
-    PETSC_TRY(PCFactorGetMatrix(pc, &factor));
-    PETSC_TRY(MatMumpsGetInfog(factor, 1, &info));
+    PETSC_PASS(PCFactorGetMatrix(pc, &factor));
+    PETSC_PASS(MatMumpsGetInfog(factor, 1, &info));
 
     if (info < 0) {
         const bool memory = info == -9 || info == -13 || info == -8 || info == -19;
-        status = memory ? sp_fail(context, SP_SYSTEM,
-                                  "out of memory in the factorization by MUMPS: more ranks on more machines have more, "
-                                  "and --solver amg needs less")
-                        : sp_fail(context, SP_NUMERICAL, "MUMPS does not factorize the matrix (error %d)", (int)info);
-        goto done;
+        return memory ? sp_fail(context, SP_SYSTEM,
+                                "out of memory in the factorization by MUMPS: more ranks on more machines have more, "
+                                "and --solver amg needs less")
+                      : sp_fail(context, SP_NUMERICAL, "MUMPS does not factorize the matrix (error %d)", (int)info);
     }
 
-    PETSC_TRY(MatMumpsGetInfog(factor, 12, &below)); /* negative pivots */
+    PETSC_PASS(MatMumpsGetInfog(factor, 12, &below)); /* negative pivots */
     *negative = below;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_parallel_factorize(sp_context *context, sp_parallel_solver *s, int64_t *negative)
 {
     PC pc;
-    int status = SP_OK;
 
-    PETSC_TRY(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
-    PETSC_TRY(KSPSetType(s->ksp, KSPPREONLY));
-    PETSC_TRY(KSPSetOperators(s->ksp, s->A, s->A));
-    PETSC_TRY(KSPGetPC(s->ksp, &pc));
-    PETSC_TRY(choose_factorization(pc));
+    PETSC_PASS(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+    PETSC_PASS(KSPSetType(s->ksp, KSPPREONLY));
+    PETSC_PASS(KSPSetOperators(s->ksp, s->A, s->A));
+    PETSC_PASS(KSPGetPC(s->ksp, &pc));
+    PETSC_PASS(choose_factorization(pc));
 
-    PETSC_TRY(KSPSetUp(s->ksp));
-    SP_TRY(inertia(context, pc, negative));
-done:
-    return status;
+    PETSC_PASS(KSPSetUp(s->ksp));
+    return inertia(context, pc, negative);
 }
 
 void sp_parallel_close(sp_parallel_solver *s)
@@ -360,45 +348,40 @@ void sp_parallel_close(sp_parallel_solver *s)
 static int open_direct(sp_context *context, sp_parallel_solver *s)
 {
     int64_t negative = 0;
-    int status;
 
-    SP_TRY(make_matrix(context, &s->rows, fill_stiffness, &s->A));
-    SP_TRY(make_matrix(context, &s->rows, fill_mass, &s->M));
+    SP_PASS(make_matrix(context, &s->rows, fill_stiffness, &s->A));
+    SP_PASS(make_matrix(context, &s->rows, fill_mass, &s->M));
 
     /* PETSc has copied the blocks. */
     sp_pool_drop(&s->rows.pool, s->rows.stiffness);
     sp_pool_drop(&s->rows.pool, s->rows.mass);
-    PETSC_TRY(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
-    PETSC_TRY(MatSetOption(s->M, MAT_SYMMETRIC, PETSC_TRUE));
+    PETSC_PASS(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
+    PETSC_PASS(MatSetOption(s->M, MAT_SYMMETRIC, PETSC_TRUE));
 
-    PETSC_TRY(MatCreateVecs(s->A, &s->product, NULL));
-    PETSC_TRY(VecCreateMPIWithArray(PETSC_COMM_WORLD, 3, (PetscInt)s->own, (PetscInt)s->total, NULL, &s->from));
-    PETSC_TRY(VecDuplicate(s->from, &s->to));
+    PETSC_PASS(MatCreateVecs(s->A, &s->product, NULL));
+    PETSC_PASS(VecCreateMPIWithArray(PETSC_COMM_WORLD, 3, (PetscInt)s->own, (PetscInt)s->total, NULL, &s->from));
+    PETSC_PASS(VecDuplicate(s->from, &s->to));
 
-    SP_TRY(sp_parallel_factorize(context, s, &negative));
+    SP_PASS(sp_parallel_factorize(context, s, &negative));
     if (negative > 0)
-        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite");
-done:
-    return status;
+        return sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite");
+    return SP_OK;
 }
 
 static int open_multigrid(sp_context *context, sp_parallel_solver *s)
 {
-    int status;
-
-    SP_TRY(make_matrix(context, &s->rows, fill_stiffness, &s->A));
+    SP_PASS(make_matrix(context, &s->rows, fill_stiffness, &s->A));
     sp_pool_drop(&s->rows.pool, s->rows.stiffness); /* the hierarchy needs more memory than anything after it */
     sp_memory_return();
 
-    PETSC_TRY(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
-    PETSC_TRY(near_null_space(s, &s->rows));
+    PETSC_PASS(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
+    PETSC_PASS(near_null_space(s, &s->rows));
     sp_pool_drop(&s->rows.pool, s->rows.rigid);
 
-    SP_TRY(sp_multigrid_new(context, &s->rows, &s->A, &s->multigrid));
+    SP_PASS(sp_multigrid_new(context, &s->rows, &s->A, &s->multigrid));
     sp_pool_drop(&s->rows.pool, s->rows.mass);
     sp_pool_drop(&s->rows.pool, s->rows.column);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_parallel_open(sp_context *context, sp_block_rows *rows, bool direct, sp_parallel_solver **solver)

@@ -124,7 +124,7 @@ static int allocate(sp_context *context, sp_continuation *c)
         *vectors[i] = sp_pool_new(&c->pool, n, sizeof(double));
     c->B = sp_pool_new(&c->pool, n * n, sizeof(double));
     c->pivot = sp_pool_new(&c->pool, n, sizeof(int));
-    return c->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !c->pool.failed);
 }
 
 /* The start: corrected, with its tangent oriented along `direction`. */
@@ -162,8 +162,7 @@ int sp_continuation_new(sp_context *context, const sp_curve_equations *equations
         return status;
 
     sp_continuation *c = calloc(1, sizeof *c);
-    if (!c)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, c));
 
     c->context = context;
     c->equations = *equations;
@@ -284,9 +283,7 @@ int sp_continuation_locate(sp_continuation *c, double (*test)(void *, const doub
         if (halve || !(s > low && s < high))
             s = 0.5 * (low + high);
 
-        const int status = sp_continuation_at(c, s, x, tangent);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_continuation_at(c, s, x, tangent));
 
         const double width = high - low, value = test(data, x, tangent);
         *arc = s;

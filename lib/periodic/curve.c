@@ -195,24 +195,22 @@ static int add_events(sp_curve *t, const tests *a, const tests *b, enum sp_curve
 {
     special found = {0};
     const bool is_free = t->h.kind == SP_PERIODIC_BACKBONE;
-    int status = SP_OK;
 
     /* A sign that differs between both ends: of the tangent at a fold, of a test of the multipliers at the others */
     if ((a->tangent < 0) != (b->tangent < 0))
-        SP_TRY(find_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, &found, missed));
+        SP_PASS(find_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, &found, missed));
 
     if (!is_free && (a->doubling < 0) != (b->doubling < 0))
-        SP_TRY(find_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, &found, missed));
+        SP_PASS(find_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, &found, missed));
     if (!is_free && (a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
-        SP_TRY(find_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, &found, missed));
+        SP_PASS(find_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, &found, missed));
 
     for (int i = 0; i < found.count; i++) {
-        SP_TRY(sp_continuation_at(t->continuation, found.arc[i], t->x, t->tangent));
-        SP_TRY(multipliers(t, t->x));
-        SP_TRY(add_point(t, t->x, found.event[i]));
+        SP_PASS(sp_continuation_at(t->continuation, found.arc[i], t->x, t->tangent));
+        SP_PASS(multipliers(t, t->x));
+        SP_PASS(add_point(t, t->x, found.event[i]));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- the end of the range ---- */
@@ -319,10 +317,9 @@ static int start_force(sp_curve *t)
 {
     double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
-    int status = SP_OK;
 
     h->frequency = t->parameters->frequency;
-    SP_TRY(sp_harmonic_linear(t->context, h, h->frequency, 1, x));
+    SP_PASS(sp_harmonic_linear(t->context, h, h->frequency, 1, x));
 
     /* As in ramp: the linear response per unit of the load */
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
@@ -335,13 +332,12 @@ static int start_force(sp_curve *t)
 
     /* A curve that does not begin at load 0 gets there by a ramp. */
     if (t->parameters->low > 0) {
-        SP_TRY(ramp(t, h->frequency, t->parameters->low, x));
+        SP_PASS(ramp(t, h->frequency, t->parameters->low, x));
         memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
         direction[t->n] = 1;
         x[t->n] = t->parameters->low;
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The linear mode about the equilibrium, which is the constant part of x. */
@@ -352,7 +348,7 @@ static int start_backbone(sp_curve *t)
     const int64_t mode = t->parameters->mode, r = h->r;
     sp_pool pool = {0};
     double *eigenvalue = sp_pool_new(&pool, r, sizeof *eigenvalue), *vector = sp_pool_new(&pool, r * r, sizeof *vector);
-    int status = pool.failed ? sp_fail_memory(t->context) : SP_OK;
+    int status = sp_allocated(t->context, !pool.failed);
 
     SP_TRY(status);
     SP_TRY(sp_harmonic_modes(t->context, h, x, eigenvalue, vector));
@@ -402,13 +398,10 @@ static int check_start(sp_curve *t, const double *x, bool found)
 
 static int find_start(sp_curve *t)
 {
-    int status;
-    SP_TRY(sp_harmonic_equilibrium(t->context, &t->h, 10, t->start));
-    SP_TRY((t->h.kind == SP_PERIODIC_RESPONSE ? start_response
+    SP_PASS(sp_harmonic_equilibrium(t->context, &t->h, 10, t->start));
+    return (t->h.kind == SP_PERIODIC_RESPONSE ? start_response
             : t->h.kind == SP_PERIODIC_FORCE  ? start_force
-                                              : start_backbone)(t));
-done:
-    return status;
+                                              : start_backbone)(t);
 }
 
 /* ---- tracing ---- */
@@ -418,37 +411,32 @@ static int add_step(sp_curve *t, const double *x)
 {
     const bool ended = t->ended; /* at the bound, behind which events are not sought */
     enum sp_curve_event event = SP_CURVE_REGULAR;
-    int status;
 
-    SP_TRY(multipliers(t, x));
+    SP_PASS(multipliers(t, x));
     const tests now = tests_of(t, sp_continuation_tangent(t->continuation));
 
     /* A determinant of another sign without a fold: another curve crosses. */
     if (!ended) {
         event = now.sign != t->last.sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR;
-        SP_TRY(add_events(t, &t->last, &now, &event));
-        SP_TRY(multipliers(t, x));
+        SP_PASS(add_events(t, &t->last, &now, &event));
+        SP_PASS(multipliers(t, x));
     }
 
     /* The phase of the next point is fixed relative to this one. */
     if (t->h.kind == SP_PERIODIC_BACKBONE)
         memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
 
-    SP_TRY(add_point(t, x, event));
+    SP_PASS(add_point(t, x, event));
     t->last = now;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_curve_step(sp_curve *t)
 {
     const double before = sp_continuation_x(t->continuation)[t->n];
-    int status;
-    SP_TRY(sp_continuation_step(t->continuation));
-    SP_TRY(stop_at_bound(t, before));
-    SP_TRY(add_step(t, sp_continuation_x(t->continuation)));
-done:
-    return status;
+    SP_PASS(sp_continuation_step(t->continuation));
+    SP_PASS(stop_at_bound(t, before));
+    return add_step(t, sp_continuation_x(t->continuation));
 }
 
 static sp_curve_equations equations_of(sp_curve *t)
@@ -580,7 +568,7 @@ static int allocate(sp_curve *t)
     double **vectors[] = {&t->x, &t->tangent, &t->r, &t->q, &t->start, &t->direction};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&t->pool, t->n + 1, sizeof(double));
-    return t->pool.failed ? sp_fail_memory(t->context) : SP_OK;
+    return sp_allocated(t->context, !t->pool.failed);
 }
 
 int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_curve_parameters *parameters,
@@ -588,8 +576,7 @@ int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_c
 {
     int status;
     sp_curve *t = calloc(1, sizeof *t);
-    if (!t)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, t));
 
     *t = (sp_curve){.context = context, .parameters = parameters, .visit = visit, .data = data};
     SP_TRY(sp_harmonic_new(context, model, &t->h));

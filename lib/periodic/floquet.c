@@ -289,9 +289,8 @@ static int integrate(sp_context *context, sp_floquet *f, sp_harmonic *h, const d
 
 int sp_floquet_multipliers(sp_context *context, sp_floquet *f, sp_harmonic *h, const double *x)
 {
-    const int status = integrate(context, f, h, x), n = 2 * f->n;
-    if (status != SP_OK)
-        return status;
+    SP_PASS(integrate(context, f, h, x));
+    const int n = 2 * f->n;
 
     /* Eliminated coordinates have no multipliers of their own. */
     for (int i = n; i < 2 * f->r; i++)

@@ -50,7 +50,7 @@ static int allocate(sp_context *context, sp_full_residual *s)
         *vectors[i] = sp_pool_new(&s->pool, n, sizeof(double));
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         *small[i] = sp_pool_new(&s->pool, r, sizeof(double));
-    return s->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !s->pool.failed);
 }
 
 int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *model, int64_t harmonics, double omega,
@@ -60,8 +60,7 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
     sp_full_residual *s = calloc(1, sizeof *s);
 
     *residual = NULL;
-    if (!s)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, s));
 
     *s = (sp_full_residual){.context = context,
                             .model = model,
@@ -159,9 +158,7 @@ static int mean_square(sp_full_residual *s, const double *coefficients, double *
     /* Parseval: waves have the mean square ½, the constant 1. */
     for (int64_t k = 0; k < s->columns; k++) {
         const double *c = coefficients + k * system->n;
-        const int status = system->matrix_solve(system->self, c, s->y);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(system->matrix_solve(system->self, c, s->y));
         *square += (k ? 0.5 : 1) * sp_dense_dot(system->n, c, s->y);
     }
     return SP_OK;
@@ -249,9 +246,7 @@ static int integrate(driving *d, sp_integrator *integrator, int64_t steps, const
 {
     double far = mass_norm(d, u0, middle), fast = mass_norm(d, v0, NULL);
     for (int64_t i = 0; i < steps; i++) {
-        const int status = sp_integrator_step(integrator);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_integrator_step(integrator));
         far = fmax(far, mass_norm(d, sp_integrator_q(integrator), middle));
         fast = fmax(fast, mass_norm(d, sp_integrator_v(integrator), NULL));
     }
@@ -278,7 +273,7 @@ int sp_full_periodic_close(sp_context *context, const sp_full_periodic_model *mo
         *small[i] = sp_pool_new(&pool, r, sizeof(double));
     d.u = sp_pool_new(&pool, n, sizeof *d.u);
     d.y = sp_pool_new(&pool, n, sizeof *d.y);
-    status = pool.failed ? sp_fail_memory(context) : SP_OK;
+    status = sp_allocated(context, !pool.failed);
     SP_TRY(status);
 
     sp_fourier_at(r, motion->harmonics, motion->coefficients, 0, d.q, d.rate, NULL);

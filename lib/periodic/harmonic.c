@@ -434,8 +434,7 @@ static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
 int sp_harmonic_equilibrium(sp_context *context, sp_harmonic *h, int steps, double *eta)
 {
     int *pivot = sp_pool_new(&h->pool, h->r, sizeof *pivot);
-    if (!pivot)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, pivot));
 
     memset(eta, 0, (size_t)h->r * sizeof *eta);
 
@@ -467,7 +466,7 @@ int sp_harmonic_linear(sp_context *context, sp_harmonic *h, double frequency, do
     const int r = h->r, n = 2 * r;
     sp_pool pool = {0};
     double *A = sp_pool_new(&pool, (int64_t)n * n, sizeof *A), *b = sp_pool_new(&pool, n, sizeof *b);
-    int *pivot = sp_pool_new(&pool, n, sizeof *pivot), status = pool.failed ? sp_fail_memory(context) : SP_OK;
+    int *pivot = sp_pool_new(&pool, n, sizeof *pivot), status = sp_allocated(context, !pool.failed);
 
     SP_TRY(status);
 

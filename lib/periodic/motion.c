@@ -36,9 +36,7 @@ static int room_new(sp_context *context, const sp_periodic_model *model, const s
     const int64_t r = motion->r;
     *m = (room){.motion = motion};
 
-    const int status = sp_harmonic_new(context, model, &m->h);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_harmonic_new(context, model, &m->h));
 
     m->x = sp_pool_new(&m->pool, r * m->h.columns + 2, sizeof *m->x);
     double **vectors[] = {&m->eta, &m->rate, &m->first, &m->f, &m->q, &m->qdot};
@@ -46,8 +44,7 @@ static int room_new(sp_context *context, const sp_periodic_model *model, const s
         *vectors[i] = sp_pool_new(&m->pool, r, sizeof(double));
     m->K = sp_pool_new(&m->pool, r * r, sizeof *m->K);
 
-    if (m->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !m->pool.failed));
     fill_coefficients(m);
     return SP_OK;
 }
@@ -68,10 +65,7 @@ int sp_periodic_motion_residual(sp_context *context, const sp_periodic_model *mo
 
     SP_TRY(room_new(context, model, motion, &m));
     double *res = sp_pool_new(&m.pool, n + 1, sizeof *res);
-    if (!res) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, res));
 
     m.h.kind = is_free ? SP_PERIODIC_BACKBONE : SP_PERIODIC_FORCE;
     m.h.frequency = motion->frequency;

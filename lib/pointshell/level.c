@@ -55,7 +55,7 @@ static int place_grid(sp_context *context, const sp_surface *model, double offse
                        offset, cell);
 
     field->distance = sp_pool_raw(&field->pool, sp_field_vertices(field), sizeof *field->distance);
-    return field->distance ? SP_OK : sp_fail_memory(context);
+    return sp_allocated(context, field->distance);
 }
 
 static int use_offset(sp_context *context, const sp_surface *model, double offset, double cell, sp_level *level)
@@ -72,10 +72,7 @@ static int use_offset(sp_context *context, const sp_surface *model, double offse
     /* The outermost level set only: components inside another one are not part of the shell. */
     const sp_grid grid = sp_field_grid(&field);
     uint64_t *outer = sp_grid_bits(&pool, &grid);
-    if (!outer) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, outer));
 
     SP_TRY(sp_field_outer(context, &field, offset, outer));
     SP_TRY(sp_isosurface(context, &field, offset, outer, &level->surface));
@@ -236,10 +233,7 @@ int sp_level_field(sp_context *context, const sp_field *field, double value, boo
     /* The outermost level set only, as in use_offset */
     if (outer) {
         bits = sp_grid_bits(&pool, &grid);
-        if (!bits) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, bits));
         SP_TRY(sp_field_outer(context, field, value, bits));
     }
 

@@ -102,10 +102,7 @@ int sp_pointshell_neighbours_new(sp_context *context, const sp_pointshell *point
     neighbours->weight = sp_pool_raw(&neighbours->pool, count * most, sizeof *neighbours->weight);
     neighbours->convex = sp_pool_raw(&neighbours->pool, count * most, sizeof *neighbours->convex);
 
-    if (neighbours->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !neighbours->pool.failed));
 
     SP_TRY(sp_box_tree_new(context, pointshell->count, pointshell->points, pointshell->points, &tree));
 #pragma omp parallel for schedule(dynamic, 64) num_threads(context->threads)

@@ -86,10 +86,7 @@ int sp_farthest_order(sp_context *context, int64_t count, const double *points, 
                   .square = sp_pool_raw(&pool, count, sizeof(double)),
                   .largest = sp_pool_raw(&pool, tree.node_count, sizeof(double)),
                   .where = sp_pool_raw(&pool, tree.node_count, sizeof(int64_t))};
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* At first every point is infinitely far, and the seed is taken whatever it is. */
     for (int64_t i = 0; i < count; i++)

@@ -126,11 +126,8 @@ static void inject(const sp_context *context, const sp_level *level, const sp_ar
 static int repel_levels(sp_context *context, const sp_level *level, const sp_area *area,
                         const sp_pointshell_parameters *p, sp_pointshell *pointshell, sp_pointshell_report *report)
 {
-    int status;
-
-    SP_TRY(cut_levels(context, p, p->points, pointshell));
-    if (!allocate(pointshell, p->points))
-        return sp_fail_memory(context);
+    SP_PASS(cut_levels(context, p, p->points, pointshell));
+    SP_PASS(sp_allocated(context, allocate(pointshell, p->points)));
     /* Computed from the first level, so that shells with the same first level have the same radii. A level has b/(b −
      * 1) times as many points as it adds if many levels precede it. */
     const double b = (double)p->branching;
@@ -142,11 +139,10 @@ static int repel_levels(sp_context *context, const sp_level *level, const sp_are
         const int64_t first = k > 0 ? pointshell->cumulative[k - 1] : 0;
         inject(context, level, area, k, first, pointshell->cumulative[k], pointshell);
         report->level[k].radius = radius;
-        SP_TRY(sp_repel(context, level, first, pointshell->cumulative[k], radius, p->iterations, pointshell->points,
-                        pointshell->normals, &report->level[k].repel));
+        SP_PASS(sp_repel(context, level, first, pointshell->cumulative[k], radius, p->iterations, pointshell->points,
+                         pointshell->normals, &report->level[k].repel));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- points by other methods ---- */
@@ -165,8 +161,7 @@ static int candidates(sp_context *context, const sp_level *level, const sp_area 
     const int64_t count = p->method == SP_POINTSHELL_FARTHEST ? FARTHEST_SAMPLES * p->points : p->points;
     double *x = sp_list_add(list, count, 3 * sizeof *x);
 
-    if (!x)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, x));
 
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t i = 0; i < count; i++)
@@ -246,8 +241,7 @@ int sp_pointshell_spacing(sp_context *context, int64_t count, const double *poin
     double *distance = sp_pool_raw(&pool, count, sizeof *distance), sum = 0, squares = 0;
     int64_t counted = 0;
 
-    if (!distance)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, distance));
 
     SP_TRY(sp_box_tree_new(context, count, points, points, &tree));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(context->threads)
@@ -292,10 +286,7 @@ static int measure_areas(sp_context *context, const sp_area *area, sp_pointshell
             *share = sp_pool_new(&pool, pointshell->count, sizeof *share);
     double *square = sp_pool_raw(&pool, PART, sizeof *square), farthest = 0;
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     SP_TRY(sp_box_tree_new(context, pointshell->count, pointshell->points, pointshell->points, &tree));
 

@@ -188,10 +188,7 @@ int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t 
     b.sorted = sp_pool_raw(&pool, count, sizeof *b.sorted);
     double *step = sp_pool_new(&pool, 3 * (count - first), sizeof *step),
            *moved = sp_pool_raw(&pool, count - first, sizeof *moved);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     for (int i = 0; i < iterations; i++) {
         fill_buckets(context, &b, count, points, normals);

@@ -116,8 +116,7 @@ int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *
     int64_t kept = 0;
     const int64_t first = points->count;
 
-    if (!used)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, used));
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
         used[surface->triangles[i]] = 1;
 
@@ -125,10 +124,7 @@ int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *
         if (!used[v])
             continue;
         double *x = sp_list_add(points, 1, 3 * sizeof *x);
-        if (!x) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, x));
         memcpy(x, surface->vertices + 3 * v, 3 * sizeof *x);
     }
 
@@ -285,10 +281,7 @@ int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cell
         if (i > 0 && all[i].line == all[i - 1].line && all[i].depth - all[i - 1].depth <= 1e-9 * (double)cells)
             continue;
         double *x = sp_list_add(points, 1, 3 * sizeof *x);
-        if (!x) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, x));
 
         const int axis = (int)(all[i].line / (most * most)), u = (axis + 1) % 3, v = (axis + 2) % 3;
         x[axis] = grid.origin[axis] + grid.spacing * all[i].depth;

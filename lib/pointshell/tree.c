@@ -19,11 +19,8 @@ static double distance(const double *a, const double *b, int64_t stride)
 
 int sp_pointshell_tree(sp_context *context, sp_pointshell *pointshell)
 {
-    int status = SP_OK;
-
     pointshell->radius = sp_pool_new(&pointshell->pool, sp_pointshell_inner(pointshell), sizeof *pointshell->radius);
-    if (!pointshell->radius)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, pointshell->radius));
 
     for (int64_t p = 0; p < pointshell->cumulative[0]; p++)
         pointshell->parent[p] = -1;
@@ -31,7 +28,7 @@ int sp_pointshell_tree(sp_context *context, sp_pointshell *pointshell)
     /* The parent of a point of level k is the nearest of all points in the levels above. */
     for (int k = 1; k < pointshell->levels; k++) {
         sp_box_tree tree;
-        SP_TRY(sp_box_tree_new(context, pointshell->cumulative[k - 1], pointshell->points, pointshell->points, &tree));
+        SP_PASS(sp_box_tree_new(context, pointshell->cumulative[k - 1], pointshell->points, pointshell->points, &tree));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(context->threads)
         for (int64_t p = pointshell->cumulative[k - 1]; p < pointshell->cumulative[k]; p++) {
             double square;
@@ -50,8 +47,7 @@ int sp_pointshell_tree(sp_context *context, sp_pointshell *pointshell)
             *radius = d > *radius ? d : *radius;
         }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_pointshell_bounds(sp_context *context, sp_pointshell *pointshell)
@@ -59,8 +55,7 @@ int sp_pointshell_bounds(sp_context *context, sp_pointshell *pointshell)
     const int64_t r = pointshell->modes;
 
     pointshell->a = sp_pool_new(&pointshell->pool, r * sp_pointshell_inner(pointshell), sizeof *pointshell->a);
-    if (!pointshell->a)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, pointshell->a));
 
     /* The spheres of ancestors contain p at any q: a_j bounds |U_j(p) − U_j(c)| for all p below c. */
     for (int64_t p = 0; p < pointshell->count; p++) {

@@ -56,20 +56,16 @@ static void check_solves(construction *c, int64_t width)
 /* Appends K⁻¹ times the forces `field`, or with `solved` the displacements themselves. */
 static int append(construction *c, int64_t width, bool solved)
 {
-    int status;
-
     for (int64_t j = 0; j < width; j++)
         sp_fe_space_gather(c->space, c->field + j * c->rows, c->force + j * c->n);
     if (!solved) {
-        SP_TRY(sp_cholesky_solve(c->factor, width, c->force, c->z));
+        SP_PASS(sp_cholesky_solve(c->factor, width, c->force, c->z));
         check_solves(c, width);
     }
 
-    SP_TRY(sp_store_write(c->context, &c->store, 0, c->n, c->filled, width, solved ? c->force : c->z));
+    SP_PASS(sp_store_write(c->context, &c->store, 0, c->n, c->filled, width, solved ? c->force : c->z));
     c->filled += width;
-    SP_TRY(sp_progress(c->context, 0.3 * (double)c->filled / (double)c->columns));
-done:
-    return status;
+    return sp_progress(c->context, 0.3 * (double)c->filled / (double)c->columns);
 }
 
 /* to = M times the displacements from [rows], of all vertices. */
@@ -109,8 +105,6 @@ static int append_basis(construction *c)
 
 static int append_loads(construction *c, const sp_force_fields *loads)
 {
-    int status;
-
     /* K⁻¹ M e for the unit acceleration e along each axis */
     double *unit = c->field + 3 * c->rows;
     for (int axis = 0; axis < 3; axis++) {
@@ -118,7 +112,7 @@ static int append_loads(construction *c, const sp_force_fields *loads)
             unit[i] = i % 3 == axis;
         mass_times(c, unit, c->field + axis * c->rows);
     }
-    SP_TRY(append(c, 3, false));
+    SP_PASS(append(c, 3, false));
 
     for (int64_t first = 0; first < loads->count; first += WIDTH) {
         const int64_t width = loads->count - first < WIDTH ? loads->count - first : WIDTH;
@@ -126,10 +120,9 @@ static int append_loads(construction *c, const sp_force_fields *loads)
         for (int64_t j = 0; j < width; j++)
             for (int64_t k = loads->start[first + j]; k < loads->start[first + j + 1]; k++)
                 c->field[j * c->rows + loads->index[k]] = loads->value[k];
-        SP_TRY(append(c, width, false));
+        SP_PASS(append(c, width, false));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The next `width` pairs (order 2) or triples (order 3) after number[0 … order), with k fastest; returns how many. */
@@ -190,8 +183,7 @@ static int begin(construction *c, const sp_certificate_parameters *parameters)
     c->check = sp_pool_raw(&c->pool, c->n * WIDTH, sizeof *c->check);
     if (c->lumped)
         c->mass = sp_pool_raw(&c->pool, c->space->mesh->vertex_count, sizeof *c->mass);
-    if (c->pool.failed)
-        return sp_fail_memory(c->context);
+    SP_PASS(sp_allocated(c->context, !c->pool.failed));
 
     if (c->mass)
         sp_fe_space_vertex_mass(c->space, true, c->mass);
@@ -232,7 +224,7 @@ static int copy_loads(sp_context *context, const sp_force_fields *loads, sp_cert
     to->start = sp_pool_copy(&certificate->pool, loads->start, loads->count + 1, sizeof *to->start);
     to->index = sp_pool_copy(&certificate->pool, loads->index, loads->entries, sizeof *to->index);
     to->value = sp_pool_copy(&certificate->pool, loads->value, loads->entries, sizeof *to->value);
-    return certificate->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !certificate->pool.failed);
 }
 
 int sp_certificate_new(sp_context *context, sp_fe_space *space, int64_t r, const double *U,
@@ -253,10 +245,7 @@ int sp_certificate_new(sp_context *context, sp_fe_space *space, int64_t r, const
     SP_TRY(check_materials(context, space->mesh));
     SP_TRY(copy_loads(context, loads, certificate));
     certificate->factor = sp_pool_new(&certificate->pool, c.columns * c.columns, sizeof *certificate->factor);
-    if (!certificate->factor) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, certificate->factor));
 
     SP_TRY(begin(&c, parameters));
     SP_TRY(append_basis(&c));

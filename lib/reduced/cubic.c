@@ -162,10 +162,7 @@ int sp_cubic_from_polynomials(sp_context *context, const sp_polynomials *polynom
 {
     int64_t r = polynomials->r, N = sp_polynomial_order(r), pairs = r * (r + 1) / 2, triples = sp_cubic_triples(r);
     sp_pool scratch = {0};
-    int status = sp_cubic_new(context, r, force);
-
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_cubic_new(context, r, force));
 
     const double *gram = sp_polynomials_gram(polynomials, &scratch);
     if (!gram) {

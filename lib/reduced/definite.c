@@ -10,7 +10,7 @@ int sp_scaled_spectrum(sp_context *context, int64_t r, const double *A, const do
 {
     sp_pool pool = {0};
     double *scaled = sp_pool_raw(&pool, r * r, sizeof *scaled), *value = sp_pool_raw(&pool, r, sizeof *value);
-    int status = pool.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !pool.failed);
 
     /* A_ij / √(s_ii s_jj) for the diagonal of the scale s */
     for (int64_t i = 0; i < r && status == SP_OK; i++)

@@ -146,9 +146,7 @@ static void edit_mass(sp_polynomials *polynomials, int64_t count, const sp_mater
 int sp_polynomials_edit(sp_context *context, sp_polynomials *polynomials, int64_t count, const sp_material *from,
                         const sp_material *to)
 {
-    int status = check_parts(context, polynomials, count, from, to);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(check_parts(context, polynomials, count, from, to));
 
     for (int64_t m = 0; m < count; m++)
         edit_stiffness(polynomials, count, from, to, m);

@@ -58,8 +58,7 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
 
     sp_polynomial_force *force = calloc(1, sizeof *force);
     sp_pool scratch = {0};
-    if (!force)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, force));
 
     sp_quadratic *stiffness = &force->stiffness;
     sp_quadratic_new(&force->pool, r, true, stiffness);
@@ -189,8 +188,7 @@ int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *or
 {
     const int64_t r = original->stiffness.r;
     sp_polynomial_force *self = calloc(1, sizeof *self);
-    if (!self)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, self));
 
     sp_quadratic_share(&self->pool, &original->stiffness, &self->stiffness);
     self->tangent = sp_pool_raw(&self->pool, r * r, sizeof(double));
@@ -238,8 +236,7 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     const sp_quadratic *s = &original->stiffness;
     *result = NULL;
 
-    if (!batch)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, batch));
 
     batch->stiffness = s;
     batch->count = count;

@@ -149,8 +149,7 @@ int sp_galerkin_force_new(sp_context *context, sp_fe_space *space, int64_t r, co
 {
     galerkin *d = calloc(1, sizeof *d);
     int64_t block = WIDE * SP_LANES, rows = 3 * space->mesh->vertex_count;
-    if (!d)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, d));
 
     *force = (sp_reduced_force){.self = d,
                                 .r = r,
@@ -177,10 +176,7 @@ int sp_galerkin_force_new(sp_context *context, sp_fe_space *space, int64_t r, co
     d->strips = sp_pool_raw(&d->pool, context->threads * STRIP * d->stride, sizeof(double));
     d->sums = sp_pool_raw(&d->pool, PANELS * r * r, sizeof(double));
 
-    if (d->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !d->pool.failed));
 
     /* U is stored by rows: a row of T U is a sum of contiguous rows. */
     for (int64_t j = 0; j < r; j++)

@@ -65,7 +65,7 @@ int sp_reduced_stiffness(sp_context *context, const sp_fe_space *space, int64_t 
     int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     double *rest = sp_pool_new(&scratch, rows, sizeof *rest), *product = sp_pool_raw(&scratch, rows, sizeof *product);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    int status = sp_allocated(context, !scratch.failed);
 
     /* K_ij = u_i · K(0) u_j */
     for (int64_t j = 0; status == SP_OK && j < r; j++) {

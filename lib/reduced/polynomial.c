@@ -70,9 +70,7 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
         /* A factor has up to 784 numbers: a lane keeps its own as long as the class stays the same. */
         if (class != g->class[l] && !(g->points > 0 && same_material(plan->space, class, g->class[l]))) {
             if (!plan->factors) {
-                int status = sp_row_factor_new(context, plan->space, class, plan->constant, &space->own[l]);
-                if (status != SP_OK)
-                    return status;
+                SP_PASS(sp_row_factor_new(context, plan->space, class, plan->constant, &space->own[l]));
             }
             sp_row_group_factor(g, factors[l], l);
         }
@@ -137,9 +135,7 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
         const sp_row_factor *factors[SP_LANES];
 
         next_group(plan, &first, last, g);
-        int status = load_factors(context, plan, space, factors);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(load_factors(context, plan, space, factors));
 
         sp_row_group_load(plan->space, g, factors, plan->r, plan->W, space->hat);
         for (int point = 0; point < g->points; point++) {
@@ -166,8 +162,7 @@ static int make_factors(sp_context *context, part_plan *plan, sp_pool *pool)
         return SP_OK;
 
     sp_row_factor *factors = sp_pool_new(pool, classes, sizeof *factors);
-    if (!factors)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, factors));
 
     /* A factor is computed for the classes that occur in this part, once for each. */
     for (int64_t k = 0, class = -1; k < plan->count; k++) {
@@ -176,9 +171,7 @@ static int make_factors(sp_context *context, part_plan *plan, sp_pool *pool)
         class = plan->space->element_class[plan->list[k]];
         if (factors[class].rows)
             continue;
-        int status = sp_row_factor_new(context, plan->space, class, plan->constant, &factors[class]);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_row_factor_new(context, plan->space, class, plan->constant, &factors[class]));
     }
 
     plan->factors = factors;
@@ -239,8 +232,7 @@ static int prepare_sums(sp_context *context, int64_t r, int sums, int64_t memory
     work->grams = sp_pool_raw(&work->pool, work->at_once, (size_t)gram_bytes);
     work->triangle = sp_pool_raw(&work->pool, N * (N + 1) / 2, sizeof *work->triangle);
     work->space = sp_pool_new(&work->pool, work->threads, sizeof *work->space);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int t = 0; t < work->threads; t++) {
         sum_space *space = &work->space[t];
@@ -250,7 +242,7 @@ static int prepare_sums(sp_context *context, int64_t r, int sums, int64_t memory
         space->own = sp_pool_raw(&work->pool, SP_LANES, sizeof(sp_row_factor));
         memset(space->group.class, -1, sizeof space->group.class);
     }
-    return work->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !work->pool.failed);
 }
 
 /* The sums [first, first + count) into work->grams; `rows` receives those of their elements. */
@@ -341,11 +333,9 @@ static int add_groups(sp_context *context, const sp_fe_space *space, const doubl
 {
     const sp_mesh *mesh = space->mesh;
     int64_t r = polynomials->r;
-    int status = SP_OK;
 
     polynomials->groups = sp_pool_new(&polynomials->pool, mesh->material_count, sizeof *polynomials->groups);
-    if (!polynomials->groups)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, polynomials->groups));
 
     for (int64_t g = 0; g < mesh->material_count; g++) {
         sp_polynomial_group *group = &polynomials->groups[g];
@@ -353,14 +343,13 @@ static int add_groups(sp_context *context, const sp_fe_space *space, const doubl
         group->density = mesh->materials[g].density;
         group->mass = sp_pool_raw(&polynomials->pool, r * r, sizeof(double));
         group->gravity = sp_pool_raw(&polynomials->pool, 3 * r, sizeof(double));
-        if (polynomials->pool.failed)
-            return sp_fail_memory(context);
-        SP_TRY(sp_reduced_mass_of_region(context, space, polynomials->lumped, g, r, U, W, group->mass, group->gravity));
+        SP_PASS(sp_allocated(context, !polynomials->pool.failed));
+        SP_PASS(
+            sp_reduced_mass_of_region(context, space, polynomials->lumped, g, r, U, W, group->mass, group->gravity));
     }
 
     polynomials->group_count = mesh->material_count;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Adds the mass of the body, and if wanted those of its regions. */
@@ -368,18 +357,14 @@ static int add_mass(sp_context *context, const sp_fe_space *space, bool by_regio
                     sp_polynomials *polynomials)
 {
     const int64_t r = polynomials->r;
-    int status;
 
     polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
-    if (polynomials->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !polynomials->pool.failed));
 
-    SP_TRY(sp_reduced_mass_of_region(context, space, polynomials->lumped, -1, r, U, W, polynomials->mass,
-                                     polynomials->gravity));
-    status = by_region ? add_groups(context, space, U, W, polynomials) : SP_OK;
-done:
-    return status;
+    SP_PASS(sp_reduced_mass_of_region(context, space, polynomials->lumped, -1, r, U, W, polynomials->mass,
+                                      polynomials->gravity));
+    return by_region ? add_groups(context, space, U, W, polynomials) : SP_OK;
 }
 
 static int check_basis(sp_context *context, const sp_fe_space *space, int64_t r, bool by_constant)
@@ -415,7 +400,7 @@ static int new_rows(sp_context *context, const sp_mesh *mesh, int64_t r, const d
     to->U = U;
     to->W = all ? sp_reduced_rows(pool, rows, r, U) : sp_pool_raw(pool, rows * r + SP_LANES, sizeof *to->W);
     to->filled = all ? NULL : sp_pool_new(pool, mesh->vertex_count, sizeof *to->filled);
-    return pool->failed ? sp_fail_memory(context) : SP_OK;
+    return sp_allocated(context, !pool->failed);
 }
 
 /* Fills the rows of the vertices of the elements in the sums [first, end). */
@@ -453,8 +438,7 @@ static int add_gram(sp_context *context, part_plan *plan, const sp_polynomial_pa
     else
         part->gram = sp_pool_new(pool, N * N, sizeof *part->gram);
 
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     return sum_part(context, plan, parameters->first_sum, shard ? parameters->end_sum : SP_POLYNOMIAL_SUMS,
                     memory > 0 ? memory : INT64_C(400) << 20, part, report);
@@ -498,10 +482,7 @@ int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r,
     int64_t *list = sp_pool_raw(&scratch, sp_mesh_element_count(mesh), sizeof *list);
     bool *by_points = sp_pool_raw(&scratch, space->class_count, sizeof *by_points);
 
-    if (polynomials->pool.failed || scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !polynomials->pool.failed && !scratch.failed));
 
     for (int64_t c = 0; c < space->class_count; c++)
         by_points[c] = sp_row_by_points(space, c);

@@ -63,7 +63,7 @@ static double *viscous_gram(sp_context *context, const sp_polynomials *polynomia
     int64_t N = sp_polynomial_order(polynomials->r);
     double *sum = sp_pool_new(pool, N * N, sizeof *sum);
 
-    *status = sum ? SP_OK : sp_fail_memory(context);
+    *status = sp_allocated(context, sum);
     if (polynomials->symmetrized)
         *status = sp_fail(context, SP_INPUT, "it was made from a force, which does not tell how strain rates damp");
 
@@ -214,8 +214,7 @@ int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_
         return status;
 
     galerkin *d = calloc(1, sizeof *d);
-    if (!d)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, d));
     *d = (galerkin){.context = context, .viscous = viscous, .r = r, .n = n};
 
     SP_TRY(sp_fe_space_matrix(context, space, &d->D));
@@ -228,10 +227,7 @@ int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_
     d->short_one = sp_pool_raw(&d->pool, n, sizeof(double));
     d->product = sp_pool_raw(&d->pool, r * r, sizeof(double));
 
-    if (d->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !d->pool.failed));
 
     for (int64_t j = 0; j < r; j++)
         sp_fe_space_gather(space, U + j * rows, d->U + j * n);

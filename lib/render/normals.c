@@ -180,10 +180,7 @@ int sp_corner_normals(sp_context *context, const double *vertices, int64_t verte
     double(*face)[3] = sp_pool_raw(&pool, triangle_count, sizeof *face);
     vertex_fan *fans = sp_pool_new(&pool, context->threads, sizeof *fans);
 
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     int64_t largest = gather_corners(triangles, 3 * triangle_count, vertex_count, start, corners);
     if (largest > INT32_MAX / 2) {
@@ -198,10 +195,7 @@ int sp_corner_normals(sp_context *context, const double *vertices, int64_t verte
         fans[i].reversed = sp_pool_raw(&pool, largest, sizeof *fans[i].reversed);
         fans[i].sum = sp_pool_raw(&pool, largest, sizeof *fans[i].sum);
     }
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
 #pragma omp parallel num_threads(context->threads)
     {

@@ -23,9 +23,7 @@ int sp_image_new(sp_context *context, int64_t width, int64_t height, sp_image *i
 {
     *image = (sp_image){0};
 
-    int status = check_size(context, width, height);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(check_size(context, width, height));
 
     image->width = width;
     image->height = height;
@@ -122,15 +120,13 @@ static int to_camera_space(sp_context *context, workspace *work)
     const double **vertices = sp_pool_new(&work->pool, work->drawing_count, sizeof *vertices);
     const float **normals = sp_pool_new(&work->pool, work->drawing_count, sizeof *normals);
 
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int64_t d = 0; d < work->drawing_count; d++) {
         const sp_drawing *drawing = work->drawings + d;
         double *moved = sp_pool_raw(&work->pool, 3 * drawing->vertex_count, sizeof *moved);
         float *corner = drawing->flat ? NULL : sp_pool_raw(&work->pool, 9 * drawing->triangle_count, sizeof *corner);
-        if (work->pool.failed)
-            return sp_fail_memory(context);
+        SP_PASS(sp_allocated(context, !work->pool.failed));
 
 #pragma omp parallel for schedule(static) num_threads(context->threads)
         for (int64_t v = 0; v < drawing->vertex_count; v++)
@@ -139,10 +135,8 @@ static int to_camera_space(sp_context *context, workspace *work)
         normals[d] = corner;
 
         if (corner) {
-            int status = sp_corner_normals(context, moved, drawing->vertex_count, drawing->triangles,
-                                           drawing->triangle_count, corner);
-            if (status != SP_OK)
-                return status;
+            SP_PASS(sp_corner_normals(context, moved, drawing->vertex_count, drawing->triangles,
+                                      drawing->triangle_count, corner));
         }
     }
 
@@ -185,8 +179,7 @@ static int collect_primitives(sp_context *context, workspace *work)
     int64_t groups = 2 * work->drawing_count;
 
     work->first_source = sp_pool_new(&work->pool, groups + 1, sizeof *work->first_source);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int64_t g = 0; g < groups; g++) {
         const sp_drawing *drawing = work->drawings + g % work->drawing_count;
@@ -196,8 +189,7 @@ static int collect_primitives(sp_context *context, workspace *work)
 
     int64_t sources = work->first_source[groups];
     int64_t *start = work->start = sp_pool_new(&work->pool, sources + 1, sizeof *start);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     /* Counted and written by threads: the order is that of the sources, whatever thread makes them. */
     for (int64_t g = 0; g < groups; g++) {
@@ -215,8 +207,7 @@ static int collect_primitives(sp_context *context, workspace *work)
         return sp_fail(context, SP_INPUT, "%lld visible triangles and lines are too many", (long long)start[sources]);
 
     sp_primitive *primitives = work->primitives = sp_pool_raw(&work->pool, start[sources], sizeof *primitives);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int64_t g = 0; g < groups; g++) {
         int64_t first = work->first_source[g], count = work->first_source[g + 1] - first;
@@ -242,8 +233,7 @@ static int sort_into_bands(sp_context *context, workspace *work)
     work->band_count = (work->height + BAND_PIXELS - 1) / BAND_PIXELS;
     int64_t *start = work->band_start = sp_pool_new(&work->pool, work->band_count + 1, sizeof *start);
     int64_t *fill = sp_pool_raw(&work->pool, work->band_count, sizeof *fill);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int64_t i = 0; i < count; i++) {
         int64_t first, last;
@@ -259,8 +249,7 @@ static int sort_into_bands(sp_context *context, workspace *work)
     }
 
     work->band_list = sp_pool_raw(&work->pool, start[work->band_count], sizeof *work->band_list);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int64_t i = 0; i < count; i++) {
         int64_t first, last;
@@ -276,8 +265,7 @@ static int find_grounds(sp_context *context, workspace *work)
 {
     int64_t count = 0;
     sp_ground *grounds = sp_pool_raw(&work->pool, work->drawing_count, sizeof *grounds);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int64_t d = 0; d < work->drawing_count; d++) {
         const sp_drawing *drawing = work->drawings + d;
@@ -345,8 +333,7 @@ static int prepare_rays(sp_context *context, workspace *work, sp_shadow **shadow
     sp_vec *sky = sp_pool_raw(&work->pool, sky_count, sizeof *sky),
            *lamp = sp_pool_raw(&work->pool, lamp_count, sizeof *lamp);
     work->scene.traced = sp_pool_raw(&work->pool, work->width * work->height, sizeof *work->scene.traced);
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     sp_occlusion_sky(sky_count, sky);
     sp_occlusion_lamp(lamp_count, lamp);
@@ -364,8 +351,7 @@ static int make_bands(sp_context *context, workspace *work)
     uint8_t *gamma = sp_pool_raw(&work->pool, SP_GAMMA + 1, 1);
     sp_band *bands = work->bands = sp_pool_new(&work->pool, context->threads, sizeof *bands);
 
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     for (int i = 0; i < context->threads; i++) {
         bands[i].columns = columns;
@@ -374,8 +360,7 @@ static int make_bands(sp_context *context, workspace *work)
         bands[i].visible = sp_pool_raw(&work->pool, size, sizeof *bands[i].visible);
         bands[i].line = sp_pool_raw(&work->pool, size, sizeof *bands[i].line);
     }
-    if (work->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !work->pool.failed));
 
     sp_gamma_table(gamma);
     work->scene.gamma = gamma;

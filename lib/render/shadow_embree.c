@@ -50,8 +50,7 @@ int sp_shadow_new(sp_context *context, const sp_drawing *drawings, const double 
 {
     int status = SP_OK;
     sp_shadow *shadow = *result = calloc(1, sizeof *shadow);
-    if (!shadow)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, shadow));
 
     shadow->device = rtcNewDevice("threads=1,set_affinity=0");
     shadow->scene = shadow->device ? rtcNewScene(shadow->device) : NULL;

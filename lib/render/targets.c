@@ -23,10 +23,7 @@ int sp_split_creases(sp_context *context, const double *vertices, int64_t vertex
     split->triangles = sp_pool_raw(pool, corners, sizeof *split->triangles);
     split->vertex_count = vertex_count;
 
-    if (own.failed || pool->failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !own.failed && !pool->failed));
 
     SP_TRY(sp_corner_normals(context, vertices, vertex_count, triangles, triangle_count, normal));
 
@@ -201,10 +198,7 @@ int sp_normal_targets(sp_context *context, const sp_target_mesh *mesh, int64_t s
            *product = sp_pool_new(&pool, count, (size_t)rows * sizeof *product),
            *G = sp_pool_raw(&pool, count, (size_t)count * sizeof *G);
     *errors = (sp_normal_errors){0};
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     SP_TRY(sp_dense_fits(context, rows, count));
 

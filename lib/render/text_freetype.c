@@ -20,8 +20,7 @@ bool sp_render_has_fonts(void)
 int sp_font_new(sp_context *context, const uint8_t *bytes, int64_t count, sp_font **result)
 {
     sp_font *font = *result = calloc(1, sizeof *font);
-    if (!font)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, font));
 
     FT_Error error = FT_Init_FreeType(&font->library);
     if (!error)

@@ -47,10 +47,7 @@ int sp_body_loads_new(sp_context *context, const sp_fe_space *body, int64_t r, c
     *result = (sp_body_loads){.count = count, .r = r, .loads = loads};
     result->total = sp_pool_new(&result->pool, 3 * count, sizeof *result->total);
     result->moment = sp_pool_new(&result->pool, 9 * (1 + r) * count, sizeof *result->moment);
-    if (!full || result->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, full && !result->pool.failed));
 
     for (int64_t k = 0; k < count; k++) {
         double *moment = result->moment + 9 * (1 + r) * k;

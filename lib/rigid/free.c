@@ -98,7 +98,7 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
     sp_free_body *b = calloc(1, sizeof *b);
 
     /* The force is owned from here on, whatever fails. */
-    int status = b ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, b);
     if (b && force)
         b->force = *force;
     else if (force && force->destroy)
@@ -121,10 +121,7 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
     b->simpson = r > 0 && b->force.cubic && !b->p.semi_implicit;
 
     allocate(b);
-    if (b->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !b->pool.failed));
 
     sp_free_use_workspace(b);
     SP_TRY(sp_free_check_inertia(b));

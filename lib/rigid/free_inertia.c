@@ -130,10 +130,7 @@ int sp_inertia_of_body(sp_context *context, const sp_fe_space *body, bool lumped
     double *fields = sp_pool_raw(&scratch, vertices * width, sizeof *fields),
            *product = sp_pool_new(&scratch, vertices * width, sizeof *product);
 
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scratch.failed));
 
     sp_fe_space_vertex_mass(body, lumped, mass);
     integrate_means(mesh, mass, U, inertia);
@@ -293,9 +290,7 @@ int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[
             "no body has the principal moments of inertia %g, %g and %g kg m²: the last is above the sum of the others",
             moment[0], moment[1], moment[2]);
 
-    int status = new_inertia(context, 0, inertia);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(new_inertia(context, 0, inertia));
 
     inertia->mass = mass;
     for (int a = 0; a < 3; a++) {

@@ -84,7 +84,6 @@ static int newton(sp_free_body *b)
                                        .iterations = b->p.iterations};
     const sp_newton_vectors vectors = {.x = b->x, .r = b->residual, .dx = b->dx, .trial = b->trial};
     sp_newton_report report;
-    int status;
 
     /* Twice the present velocities less the last ones; `still` brings q back to where it is, since q̇₁ = −q̇₀. */
     for (int k = 0; k < b->n; k++)
@@ -93,21 +92,19 @@ static int newton(sp_free_body *b)
     for (int i = 0; i < b->r; i++)
         b->still[3 + i] = -b->now.qdot[i];
 
-    SP_TRY(sp_newton_solve(&problem, b->still, &vectors, &report));
+    SP_PASS(sp_newton_solve(&problem, b->still, &vectors, &report));
     if (report.iterations == 0)
         sp_free_keep_stiffness(b);
     else if (!report.stagnated)
-        SP_TRY(polish(b));
+        SP_PASS(polish(b));
 
     sp_free_count(&b->report, &report);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int one_iteration(sp_free_body *b)
 {
     sp_newton_residual size = {0};
-    int status;
 
     memcpy(b->x, b->now.Omega, sizeof b->now.Omega);
     for (int i = 0; i < b->r; i++)
@@ -120,12 +117,11 @@ static int one_iteration(sp_free_body *b)
         return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite",
                        (long long)(b->report.steps + 1));
 
-    SP_TRY(sp_free_factor(b, b->x, false));
-    SP_TRY(correct(b));
+    SP_PASS(sp_free_factor(b, b->x, false));
+    SP_PASS(correct(b));
     b->report.newton_iterations++;
     b->report.worst_iterations = 1;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* The rotation is exactly that of the step, so that R Π changes by h T up to rounding,
@@ -217,12 +213,10 @@ void sp_free_accept(sp_free_body *b, const sp_free_state *state)
 int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], const double *Q)
 {
     sp_free_state state;
-    int status;
-    SP_TRY(sp_free_begin(b, F, T, Q));
-    SP_TRY(b->p.semi_implicit ? one_iteration(b) : newton(b));
+    SP_PASS(sp_free_begin(b, F, T, Q));
+    SP_PASS(b->p.semi_implicit ? one_iteration(b) : newton(b));
     sp_free_finish(b, F, &state);
-    SP_TRY(sp_free_check(b, &state));
+    SP_PASS(sp_free_check(b, &state));
     sp_free_accept(b, &state);
-done:
-    return status;
+    return SP_OK;
 }

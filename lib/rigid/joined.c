@@ -148,8 +148,6 @@ static int check_side(sp_context *context, int64_t number, const char *role, int
 static int check(sp_context *context, const sp_joined_parameters *p, int64_t body_count, const sp_joined_body *bodies,
                  int64_t joint_count, const sp_joint *joints)
 {
-    int status;
-
     for (int64_t b = 0; b < body_count; b++) {
         const sp_free_body *free = bodies[b].free;
         if (free->p.decoupled || free->workspaces != &free->own || free->p.step != p->step)
@@ -159,15 +157,13 @@ static int check(sp_context *context, const sp_joined_parameters *p, int64_t bod
     }
 
     for (int64_t k = 0; k < joint_count; k++) {
-        SP_TRY(check_side(context, k, "parent", body_count, bodies, &joints[k].parent));
-        SP_TRY(check_side(context, k, "child", body_count, bodies, &joints[k].child));
+        SP_PASS(check_side(context, k, "parent", body_count, bodies, &joints[k].parent));
+        SP_PASS(check_side(context, k, "child", body_count, bodies, &joints[k].child));
         if (joints[k].parent.body == joints[k].child.body)
             return sp_fail(context, SP_INPUT, "joint %lld has both ends on body %lld", (long long)k,
                            (long long)joints[k].child.body);
     }
-    status = SP_OK;
-done:
-    return status;
+    return SP_OK;
 }
 
 static void allocate_bodies(sp_joined *joined)
@@ -235,8 +231,7 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
 
     SP_TRY(check(context, parameters, body_count, bodies, joint_count, joints));
     joined = calloc(1, sizeof *joined);
-    if (!joined)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, joined));
 
     joined->context = context;
     joined->p = *parameters;
@@ -254,10 +249,7 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
 
     int64_t *depth = sp_pool_new(&joined->pool, body_count, sizeof *depth),
             *way = sp_pool_new(&joined->pool, body_count, sizeof *way);
-    if (joined->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !joined->pool.failed));
 
     for (int64_t b = 0; b < body_count; b++)
         take_body(&bodies[b], b, &joined->bodies[b]);
@@ -270,10 +262,7 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
 
     allocate_bodies(joined);
     allocate_joints(joined, joints);
-    if (joined->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !joined->pool.failed));
 
     SP_TRY(sp_joined_make_joints(joined, bodies, joints));
     *result = joined;
@@ -433,18 +422,16 @@ static int newton(sp_joined *joined)
                                        .iterations = joined->p.iterations};
     const sp_newton_vectors vectors = {.x = joined->x, .r = joined->residual, .dx = joined->dx, .trial = joined->trial};
     sp_newton_report report;
-    int status;
 
-    SP_TRY(sp_newton_solve(&problem, joined->still, &vectors, &report));
+    SP_PASS(sp_newton_solve(&problem, joined->still, &vectors, &report));
     if (report.iterations == 0)
         for (int64_t b = 0; b < joined->body_count; b++)
             sp_free_keep_stiffness(joined->bodies[b].free);
     else if (!report.stagnated)
-        SP_TRY(polish(joined));
+        SP_PASS(polish(joined));
 
     sp_free_count(&joined->report, &report);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* One iteration does not close the joints. An error of Φ at the end of one step would become a velocity that changes
@@ -453,7 +440,6 @@ done:
 static int one_iteration(sp_joined *joined)
 {
     sp_newton_residual size = {0};
-    int status;
 
     for (int64_t k = 0; k < joined->joint_count; k++)
         sp_joined_gap(joined, k, joined->joints[k].gap);
@@ -464,14 +450,13 @@ static int one_iteration(sp_joined *joined)
 
     /* The rates take the place of Φ in the residual. */
     sp_joined_rates(joined, joined->x, joined->residual);
-    SP_TRY(sp_joined_factor(joined, joined->x, false));
-    SP_TRY(sp_joined_solve(joined, joined->residual, 0, joined->dx));
+    SP_PASS(sp_joined_factor(joined, joined->x, false));
+    SP_PASS(sp_joined_solve(joined, joined->residual, 0, joined->dx));
     correct(joined);
 
     joined->report.newton_iterations++;
     joined->report.worst_iterations = 1;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)

@@ -191,12 +191,11 @@ static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t num
     placed_interface child = place_interface(c, &given[from->child.body], &from->child),
                      parent = place_interface(p, &given[above->body], above);
     double inverse[9];
-    int status;
 
     arms_of(child.given, child.side, child.mean, child.R, child.R, arms);
     if (!invert_spread(child.side, arms, inverse))
         return refuse_line(joined->context, number, "child");
-    SP_TRY(meet(joined->context, number, &parent, &child, widest(child.side->count, arms)));
+    SP_PASS(meet(joined->context, number, &parent, &child, widest(child.side->count, arms)));
 
     attach_turn(c, child.given, child.side, arms, inverse, j);
     attach_mean(c, child.given, child.side, child.mean, &j->child);
@@ -218,8 +217,7 @@ static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t num
      * centre. */
     j->weight[0] = 0.25 * c->inertia->mass;
     j->weight[1] = 0.25 * (c->inertia->S[0] + c->inertia->S[4] + c->inertia->S[8]);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_joined_make_joints(sp_joined *joined, const sp_joined_body *bodies, const sp_joint *joints)
@@ -233,8 +231,7 @@ int sp_joined_make_joints(sp_joined *joined, const sp_joined_body *bodies, const
     }
 
     double *scratch = malloc((size_t)(3 * most + 1) * sizeof *scratch);
-    if (!scratch)
-        return sp_fail_memory(joined->context);
+    SP_PASS(sp_allocated(joined->context, scratch));
     for (int64_t k = 0; k < joined->joint_count; k++)
         SP_TRY(new_joint(joined, bodies, k, &joints[k], scratch));
 done:

@@ -289,8 +289,7 @@ static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int6
     b->vertex = sp_pool_copy(&s->pool, from->vertex, from->vertex_count, sizeof *b->vertex);
     b->place = place;
 
-    if (s->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !s->pool.failed));
 
     for (int64_t k = 0; k < b->vertex_count; k++) {
         const int64_t vertex = b->vertex[k];
@@ -324,8 +323,7 @@ static int fill(sp_context *context, sp_skeleton *s, const double *vertices, con
     int status = SP_OK;
     sp_pool scratch = {0};
     int64_t *owner = sp_pool_new(&scratch, s->vertex_count, sizeof *owner);
-    if (!owner)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, owner));
 
     for (int64_t i = 0; i < s->count; i++) {
         const sp_bone *from = &bones[i];
@@ -354,10 +352,7 @@ static int fill(sp_context *context, sp_skeleton *s, const double *vertices, con
         SP_TRY(check_spring(context, p, i, s->count));
         p->time = sp_pool_copy(&s->pool, p->time, p->count, sizeof *p->time);
         p->anchor = sp_pool_copy(&s->pool, p->anchor, 3 * p->count, sizeof *p->anchor);
-        if (s->pool.failed) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
+        SP_TRY(sp_allocated(context, !s->pool.failed));
     }
 done:
     sp_pool_free(&scratch);
@@ -405,8 +400,7 @@ int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *ver
     if (bone_count > INT32_MAX || __builtin_mul_overflow(vertex_count, 3 * bone_count, &columns))
         return sp_fail_memory(context);
     sp_skeleton *s = sp_pool_new(&pool, 1, sizeof *s);
-    if (!s)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, s));
 
     s->vertex_count = vertex_count;
     s->count = bone_count;

@@ -39,11 +39,9 @@ static int make_deformation(sp_contact_scene *scene, contact_body *a)
     a->forcing = contact;
 
     if (body->frame_inertia) {
-        const int status = sp_moving_frame_new(&a->context, body->frame_inertia, body->frame_scale,
-                                               body->felt_path ? body->felt_path : body->path, body->path_data, true,
-                                               scene->p.gravity, &contact, &a->frame);
-        if (status != SP_OK)
-            return status;
+        SP_PASS(sp_moving_frame_new(&a->context, body->frame_inertia, body->frame_scale,
+                                    body->felt_path ? body->felt_path : body->path, body->path_data, true,
+                                    scene->p.gravity, &contact, &a->frame));
         a->forcing = sp_moving_frame_loads(&a->frame);
     } else {
         const sp_pose pose = body->motion == SP_CONTACT_SCENE_PATH ? body->path(body->path_data, 0, NULL) : body->pose;
@@ -67,8 +65,7 @@ static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_
     a->Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->last_Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->last_v = sp_pool_new(&scene->pool, body->r, sizeof(double));
-    if (scene->pool.failed)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, !scene->pool.failed));
     a->context = *scene->context;
     a->context.threads = 1;
     a->context.progress = NULL;
@@ -156,7 +153,6 @@ static void note_end(ends *e, bool wanted, int64_t body)
 static int check_all(const sp_contact_scene *scene)
 {
     ends shells[2] = {{-1, -1}, {-1, -1}}, fields[2] = {{-1, -1}, {-1, -1}}; /* all, and those that move */
-    int status = SP_OK;
 
     for (int64_t i = 0; i < scene->body_count; i++)
         for (int moving = 0; moving <= sp_contact_scene_moves(&scene->contact_bodies[i]); moving++) {
@@ -171,12 +167,11 @@ static int check_all(const sp_contact_scene *scene)
         const int64_t s = pointshell->first == i ? pointshell->last : pointshell->first,
                       f = field->first == i ? field->last : field->first;
         if (a->body->pointshell && f >= 0 && f != i)
-            SP_TRY(check_pair(scene, &(sp_contact_scene_pair){i, f}));
+            SP_PASS(check_pair(scene, &(sp_contact_scene_pair){i, f}));
         if (a->body->distance && s >= 0 && s != i)
-            SP_TRY(check_pair(scene, &(sp_contact_scene_pair){s, i}));
+            SP_PASS(check_pair(scene, &(sp_contact_scene_pair){s, i}));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_contact_scene_by_bodies(const void *left, const void *right)
@@ -208,15 +203,13 @@ static bool of_spheres(const sp_contact_scene_body *bodies, int64_t count, const
 static int sort_pairs(sp_contact_scene *scene, const sp_contact_scene_body *bodies, int64_t count,
                       const sp_contact_scene_pair *pairs, sp_contact_scene_pair *points, int64_t *point_count)
 {
-    int status = SP_OK;
     scene->sphere_pairs = sp_pool_raw(&scene->pool, 2 * count, sizeof(int32_t));
-    if (!scene->sphere_pairs || !points)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, scene->sphere_pairs && points));
 
     for (int64_t i = 0; i < count; i++) {
         int32_t *pair = scene->sphere_pairs + 2 * scene->sphere_pair_count;
         if (!of_spheres(bodies, scene->body_count, &pairs[i])) {
-            SP_TRY(check_pair(scene, &pairs[i]));
+            SP_PASS(check_pair(scene, &pairs[i]));
             points[(*point_count)++] = pairs[i];
             continue;
         }
@@ -230,8 +223,7 @@ static int sort_pairs(sp_contact_scene *scene, const sp_contact_scene_body *bodi
 
     if (scene->sphere_pair_count)
         qsort(scene->sphere_pairs, (size_t)scene->sphere_pair_count, 2 * sizeof(int32_t), sp_contact_scene_by_bodies);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters *parameters, int64_t body_count,
@@ -242,8 +234,7 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
     sp_pool scratch = {0};
     sp_contact_scene *scene = calloc(1, sizeof *scene);
     *result = NULL;
-    if (!scene)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, scene));
 
     scene->context = context;
     scene->p = *parameters;
@@ -253,10 +244,7 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
     scene->contact_bodies = sp_pool_new(&scene->pool, body_count, sizeof *scene->contact_bodies);
     scene->ahead = sp_pool_new(&scene->pool, body_count, sizeof *scene->ahead);
     scene->joined_loads = sp_pool_new(&scene->pool, parameters->joined.count, sizeof *scene->joined_loads);
-    if (scene->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !scene->pool.failed));
 
     for (int64_t i = 0; i < body_count; i++)
         SP_TRY(make_body(scene, i, &bodies[i]));

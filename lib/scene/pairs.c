@@ -171,8 +171,7 @@ static int list_pairs(sp_contact_scene *scene, int64_t count, const sp_contact_s
     near->listed_count = count;
     near->given = sp_pool_copy(&scene->pool, pairs, count, sizeof *pairs);
     near->listed = sp_pool_raw(&scene->pool, count, sizeof *near->listed);
-    if (!near->given || !near->listed)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, near->given && near->listed));
 
     for (int64_t i = 0; i < count; i++) {
         near->listed[i] = (listed){{(int32_t)pairs[i].pointshell, (int32_t)pairs[i].field}, i};
@@ -236,22 +235,18 @@ static int make_workers(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
     int64_t points = 0;
-    int status = SP_OK;
     for (int64_t s = 0; s < near->spare_count; s++)
         points = near->spares[s].pointshell->count > points ? near->spares[s].pointshell->count : points;
 
     near->threads = scene->context->threads;
     near->workers = sp_pool_new(&scene->pool, near->threads, sizeof *near->workers);
-    if (!near->workers)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, near->workers));
 
     for (int t = 0; t < near->threads; t++) {
-        SP_TRY(sp_traversal_workspace_new(scene->context, points, &near->workers[t].workspace));
-        if (!arena_new(&near->workers[t].results, 1))
-            return sp_fail_memory(scene->context);
+        SP_PASS(sp_traversal_workspace_new(scene->context, points, &near->workers[t].workspace));
+        SP_PASS(sp_allocated(scene->context, arena_new(&near->workers[t].results, 1)));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int allocate(sp_contact_scene *scene)
@@ -259,8 +254,7 @@ static int allocate(sp_contact_scene *scene)
     const int64_t n = scene->body_count;
     sp_pool *pool = &scene->pool;
     sp_contact_scene_pairs *near = scene->near = sp_pool_new(pool, 1, sizeof *near);
-    if (!near)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, near));
 
     near->as_points = sp_pool_new(pool, n, sizeof *near->as_points);
     near->as_field = sp_pool_new(pool, n, sizeof *near->as_field);
@@ -279,8 +273,7 @@ static int allocate(sp_contact_scene *scene)
 
 int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_contact_scene_pair *pairs)
 {
-    int status;
-    SP_TRY(allocate(scene));
+    SP_PASS(allocate(scene));
     sp_contact_scene_pairs *near = scene->near;
     bool any = false;
 
@@ -296,7 +289,7 @@ int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_
     }
 
     if (!scene->p.all)
-        SP_TRY(list_pairs(scene, count, pairs));
+        SP_PASS(list_pairs(scene, count, pairs));
 
     /* Bounds of rigid fields stay; those of deformed ones are made in each step. */
     for (int64_t i = 0; i < scene->body_count; i++)
@@ -304,10 +297,8 @@ int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_
             sp_bound_of_distance(scene->contact_bodies[i].body->distance, &near->solid[i]);
 
     list_shells(scene);
-    SP_TRY(make_spares(scene));
-    SP_TRY(make_workers(scene));
-done:
-    return status;
+    SP_PASS(make_spares(scene));
+    return make_workers(scene);
 }
 
 static void free_pairs(sp_list *list)
@@ -442,8 +433,7 @@ static int find_meeting(sp_contact_scene *scene)
 
     near->meets.count = near->ordered.count = 0;
     uint8_t *bits = sp_list_add(&near->meets, count, 1);
-    if (!bits)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, bits));
 
 #pragma omp parallel for schedule(static) num_threads(near->threads) if (count >= 64 * SIDE_BY_SIDE) reduction(+ : found)
     for (int64_t i = 0; i < count; i++) {
@@ -453,8 +443,7 @@ static int find_meeting(sp_contact_scene *scene)
     }
 
     int32_t *list = sp_list_add(&near->ordered, 2 * found, 2 * sizeof *list), *next = list;
-    if (!list)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, list));
     int32_t *other = list + 2 * found;
 
     for (int64_t i = 0; i < count; i++)
@@ -500,8 +489,7 @@ static int list_near_pairs(sp_contact_scene *scene)
     near->now.count = 0;
 
     contact_pair *e = scene->p.all || orders ? sp_list_add(&near->now, count, sizeof *e) : NULL;
-    if (!e)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, e));
 
     for (int64_t i = 0; i < count; i++) {
         const int64_t pointshell = pair[2 * i], field = pair[2 * i + 1], order = pointshell * scene->body_count + field;
@@ -571,22 +559,20 @@ static int give_states(sp_contact_scene *scene)
 int sp_contact_scene_pairs_find(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
-    int status;
     scene->pair_count = 0;
-    SP_TRY(sp_broad_find(scene->context, near->broad, near->box, scene->p.all ? near->still : NULL, &near->near));
-    SP_TRY(find_meeting(scene));
-    SP_TRY(list_near_pairs(scene));
+    SP_PASS(sp_broad_find(scene->context, near->broad, near->box, scene->p.all ? near->still : NULL, &near->near));
+    SP_PASS(find_meeting(scene));
+    SP_PASS(list_near_pairs(scene));
 
     /* Only new pairs need memory. */
     if (carry_states(scene) > 0) {
-        SP_TRY(check_memory(scene));
-        SP_TRY(give_states(scene));
+        SP_PASS(check_memory(scene));
+        SP_PASS(give_states(scene));
     }
 
     scene->pairs = near->now.data;
     scene->pair_count = near->now.count;
-done:
-    return status;
+    return SP_OK;
 }
 
 int64_t sp_contact_scene_near(const sp_contact_scene *scene, const int32_t **pairs)
@@ -651,7 +637,7 @@ int sp_contact_scene_pairs_meet(sp_contact_scene *scene)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(scene->near->threads) if (scene->pair_count >= SIDE_BY_SIDE) reduction(&& : well)
     for (int64_t i = 0; i < scene->pair_count; i++)
         well = well && find_contacts(scene, &scene->pairs[i], &workers[omp_get_thread_num()]);
-    return well ? SP_OK : sp_fail_memory(scene->context);
+    return sp_allocated(scene->context, well);
 }
 
 /* ---- state that is kept from step to step ---- */

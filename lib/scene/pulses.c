@@ -38,12 +38,11 @@ struct sp_contact_scene_pulses {
 int sp_contact_scene_pulses_new(sp_contact_scene *scene)
 {
     sp_contact_scene_pulses *pulses = scene->pulses = sp_pool_new(&scene->pool, 1, sizeof *pulses);
-    if (!pulses)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, pulses));
     pulses->u = sp_pool_new(&scene->pool, scene->body_count, sizeof *pulses->u);
     for (int64_t i = 0; pulses->u && i < scene->body_count; i++)
         pulses->u[i] = sp_pool_new(&scene->pool, 6 + scene->contact_bodies[i].body->r, sizeof(double));
-    return scene->pool.failed ? sp_fail_memory(scene->context) : SP_OK;
+    return sp_allocated(scene->context, !scene->pool.failed);
 }
 
 void sp_contact_scene_pulses_free(sp_contact_scene *scene)
@@ -136,31 +135,27 @@ static int add_pulse(sp_contact_scene *scene, int64_t number, int64_t contact, c
                  minus[3] = {-n[0], -n[1], -n[2]};
     const int64_t bodies[2] = {e->pointshell, e->field}, rows = all->numbers.count;
     double mobility = 0;
-    int status;
     pulse *p = sp_list_add(&all->pulses, 1, sizeof *p);
 
     double *J = sp_list_add(
         &all->numbers,
         24 + 2 * (scene->contact_bodies[e->pointshell].body->r + scene->contact_bodies[e->field].body->r), sizeof *J);
 
-    if (!p || !J)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, p && J));
 
     /* W_ii = J A⁻¹ Jᵀ, summed over both bodies */
     for (int side = 0; side < 2; side++) {
         const contact_body *a = &scene->contact_bodies[bodies[side]];
         const int64_t width = 6 + a->body->r;
         fill_row(a, side ? NULL : a->body->pointshell, e->forces.point[contact], at, side ? minus : n, J);
-        SP_TRY(respond(scene, bodies[side], J, J + width));
+        SP_PASS(respond(scene, bodies[side], J, J + width));
         mobility += dot(width, J, J + width);
         J += 2 * width;
     }
 
     *p = (pulse){
         .contact_pair = number, .contact = contact, .rows = rows, .speed = sp_dot3(base, n), .mobility = mobility};
-    status = SP_OK;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Velocity of the shell's point relative to the other body there; base: the part due to bodies that are not free. */
@@ -187,7 +182,6 @@ static void velocities(const sp_contact_scene *scene, const contact_pair *e, int
 
 static int find_pulses(sp_contact_scene *scene)
 {
-    int status = SP_OK;
     for (int64_t number = 0; number < scene->pair_count; number++) {
         const contact_pair *e = &scene->pairs[number];
         const contact_body *b = &scene->contact_bodies[e->field];
@@ -204,11 +198,10 @@ static int find_pulses(sp_contact_scene *scene)
             sp_rotate_back(B, e->forces.normal + 3 * i, n);
             sp_rotate_back(B, relative, v);
             if (sp_voxmap_pulse(b->body->distance->voxmap, e->found.place + 3 * i, n, v, scene->p.pulse) > 0)
-                SP_TRY(add_pulse(scene, number, i, base));
+                SP_PASS(add_pulse(scene, number, i, base));
         }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* One coordinate step; returns the change of the impulse. */
@@ -245,10 +238,9 @@ static double relax(const sp_contact_scene *scene, pulse *p)
 int sp_contact_scene_brake(sp_contact_scene *scene)
 {
     sp_contact_scene_pulses *all = scene->pulses;
-    int status;
 
     all->pulses.count = all->numbers.count = 0;
-    SP_TRY(find_pulses(scene));
+    SP_PASS(find_pulses(scene));
     pulse *p = all->pulses.data;
 
     for (int64_t i = 0; i < scene->body_count && all->pulses.count; i++)
@@ -270,6 +262,5 @@ int sp_contact_scene_brake(sp_contact_scene *scene)
         for (int k = 0; k < 3; k++)
             f->force[3 * p[i].contact + k] += p[i].amount / scene->p.step * f->normal[3 * p[i].contact + k];
     }
-done:
-    return status;
+    return SP_OK;
 }

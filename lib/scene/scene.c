@@ -119,8 +119,7 @@ int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32
                             const double force[3])
 {
     sp_contact_scene_contact *contact = sp_list_add(&scene->contacts, 1, sizeof *contact);
-    if (!contact)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, contact));
     *contact = (sp_contact_scene_contact){.body = {(int32_t)a, (int32_t)b},
                                           .point = scene->contact_bodies[a].body->pointshell->original[point]};
     memcpy(contact->at, at, sizeof contact->at);
@@ -187,7 +186,6 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
     contact_body *a = &scene->contact_bodies[e->pointshell], *b = &scene->contact_bodies[e->field];
     const sp_contact_forces *f = &e->forces;
     sp_contact_scene_report *report = &scene->report;
-    int status = SP_OK;
 
     report->visited += e->found.visited;
     report->passed += e->found.passed;
@@ -217,7 +215,7 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
                 sp_contact_scene_stiffen(sides[s], f->at + 3 * i, f->normal + 3 * i,
                                          share[s] * sp_penalty_weight(penalty, a->body->pointshell, f->point[i]),
                                          scene->p.friction > 0);
-        SP_TRY(sp_contact_scene_record(scene, e->pointshell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
+        SP_PASS(sp_contact_scene_record(scene, e->pointshell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
     }
 
     /* About the centre of mass for the motion, about the origin of the frame for the wrench */
@@ -232,8 +230,7 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
         sp_contact_forces_project(f, a->body->pointshell, &a->at.pose, a->Q);
     if (b->body->distance->kind == SP_DISTANCE_DEFORMED)
         sp_contact_forces_project_field(f, b->body->distance, &b->at.pose, b->Q);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- forces that were set ---- */
@@ -317,7 +314,6 @@ static int move_coupled(sp_contact_scene *scene)
     sp_coupling_step_report report = {.displacement = {0}};
     sp_wrench contact = scene->sphere_wrench;
     double R[9], arm[3], turn[3];
-    int status;
     sp_pose frame = sp_contact_scene_grasp(scene, &a->pose);
 
     contact_wrench(scene, frame.x, &contact);
@@ -326,11 +322,11 @@ static int move_coupled(sp_contact_scene *scene)
     if (c->dynamic) {
         memcpy(scene->motion.hand_velocity, scene->hand_twist, sizeof scene->motion.hand_velocity);
         memcpy(scene->motion.hand_angular_velocity, scene->hand_twist + 3, sizeof scene->motion.hand_angular_velocity);
-        SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, scene->p.gravity,
-                                   &scene->motion, &frame, &report));
+        SP_PASS(sp_coupling_dynamic(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact,
+                                    scene->p.gravity, &scene->motion, &frame, &report));
     } else
-        SP_TRY(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, search_of(scene),
-                                  &frame, &report));
+        SP_PASS(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, search_of(scene),
+                                   &frame, &report));
 
     /* From the grasp back to the origin of the body */
     sp_quaternion_matrix(frame.q, R);
@@ -351,8 +347,7 @@ static int move_coupled(sp_contact_scene *scene)
     scene->report.resting = report.resting;
 
     sp_contact_scene_render(scene);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- the step ---- */
@@ -436,9 +431,7 @@ static int step_deformation(const sp_contact_scene *scene, const double R[9], co
     const bool in_frame = a->body->frame_inertia; /* gravity is one of the forces of the frame */
     if (!in_frame)
         sp_contact_scene_hang(scene, a, R, a->Q);
-    const int status = jump_forces(a);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(jump_forces(a));
     return in_frame ? step_in_frame(scene, a) : sp_integrator_step(a->integrator);
 }
 

@@ -46,10 +46,8 @@ static bool has_spheres(const sp_contact_scene *scene, int64_t body)
 int sp_contact_scene_spheres_new(sp_contact_scene *scene)
 {
     const int64_t n = scene->body_count;
-    int status = SP_OK;
     sp_contact_scene_spheres *spheres = scene->spheres = sp_pool_new(&scene->pool, 1, sizeof *spheres);
-    if (!spheres)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, spheres));
 
     spheres->threads = scene->context->threads;
     spheres->centre = sp_pool_new(&scene->pool, 3 * n, sizeof(double));
@@ -59,8 +57,7 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
     spheres->trees = sp_pool_new(&scene->pool, n, sizeof *spheres->trees);
     spheres->run = sp_pool_new(&scene->pool, n + 1, sizeof *spheres->run);
     spheres->start = sp_pool_new(&scene->pool, n + 1, sizeof(int64_t));
-    if (scene->pool.failed)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, !scene->pool.failed));
 
     double bytes = 0;
     for (int64_t i = 0; i < n; i++)
@@ -79,10 +76,9 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
             return sp_fail(scene->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes",
                            sp_contact_scene_label(scene, i).text, (long long)body->r,
                            (long long)body->pointshell->modes);
-        SP_TRY(sp_sphere_tree_new(scene->context, body->pointshell, &scene->contact_bodies[i].spheres));
+        SP_PASS(sp_sphere_tree_new(scene->context, body->pointshell, &scene->contact_bodies[i].spheres));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 void sp_contact_scene_spheres_free(sp_contact_scene *scene)
@@ -135,7 +131,7 @@ static int place_needed(sp_contact_scene *scene)
     for (int64_t k = 0; k < runs; k++)
         well = well && sp_sphere_trees_place(spheres->run[k + 1] - spheres->run[k], spheres->trees + spheres->run[k],
                                              &spheres->shares[omp_get_thread_num()].workspace.places);
-    return well ? SP_OK : sp_fail_memory(scene->context);
+    return sp_allocated(scene->context, well);
 }
 
 double sp_contact_scene_sphere_bound(const sp_contact_scene *scene, int64_t body, double centre[3])
@@ -163,7 +159,6 @@ static int find_near(sp_contact_scene *scene)
     sp_contact_scene_spheres *spheres = scene->spheres;
     const int32_t *pair;
     const int64_t count = sp_contact_scene_near(scene, &pair);
-    int status;
 
     memset(spheres->needed, 0, (size_t)scene->body_count * sizeof *spheres->needed);
     spheres->meetings.count = 0;
@@ -172,15 +167,12 @@ static int find_near(sp_contact_scene *scene)
             continue;
 
         meeting *m = sp_list_add(&spheres->meetings, 1, sizeof *m);
-        if (!m)
-            return sp_fail_memory(scene->context);
+        SP_PASS(sp_allocated(scene->context, m));
         *m = (meeting){.body = {pair[0], pair[1]}};
         spheres->needed[pair[0]] = spheres->needed[pair[1]] = true;
     }
 
-    SP_TRY(place_needed(scene));
-done:
-    return status;
+    return place_needed(scene);
 }
 
 /* ---- contacts and their forces ---- */
@@ -370,8 +362,7 @@ static int sort_by_body(sp_contact_scene *scene)
 
     spheres->of_body.count = 0;
     int64_t *list = sp_list_add(&spheres->of_body, 2 * count, sizeof *list);
-    if (!list)
-        return sp_fail_memory(scene->context);
+    SP_PASS(sp_allocated(scene->context, list));
 
     /* Sorting by counting, from behind: at the end start[i] is where the meetings of body i begin. */
     memset(start, 0, (size_t)(n + 1) * sizeof *start);
@@ -394,8 +385,7 @@ static int push_bodies(sp_contact_scene *scene)
 {
     const sp_contact_scene_spheres *spheres = scene->spheres;
     const meeting *m = spheres->meetings.data;
-    int status;
-    SP_TRY(sort_by_body(scene));
+    SP_PASS(sort_by_body(scene));
 
     const int64_t *of_body = spheres->of_body.data;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(spheres->threads) if (spheres->meetings.count >= SIDE_BY_SIDE)
@@ -406,8 +396,7 @@ static int push_bodies(sp_contact_scene *scene)
             const sp_sphere_contact *contact = contacts_of(spheres, mine, &push);
             push_body(&scene->contact_bodies[i], mine->body[1] == i, mine->count, contact, push);
         }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* A ball's force on the coupled body, which is stiff along the normal; the normal's own turning is left out. */
@@ -444,7 +433,6 @@ static int report_meeting(sp_contact_scene *scene, const meeting *m)
     const int64_t coupled_body = scene->p.coupling.body;
     const double *push;
     const sp_sphere_contact *contact = contacts_of(scene->spheres, m, &push);
-    int status = SP_OK;
     contact_body *const a = &scene->contact_bodies[m->body[0]], *const b = &scene->contact_bodies[m->body[1]];
 
     /* A damper counts as a spring of 2c/h. */
@@ -462,26 +450,23 @@ static int report_meeting(sp_contact_scene *scene, const meeting *m)
         if (coupled_body == m->body[0] || coupled_body == m->body[1])
             couple_ball(scene, contact[c].at, coupled_body == m->body[0] ? force : minus, contact[c].normal, stiffness);
 
-        SP_TRY(sp_contact_scene_record(scene, m->body[0], m->body[1], contact[c].a, contact[c].at, force));
+        SP_PASS(sp_contact_scene_record(scene, m->body[0], m->body[1], contact[c].a, contact[c].at, force));
         scene->report.lowest = fmin(scene->report.lowest, contact[c].distance);
         sp_contact_scene_sink(scene, m->body[0], m->body[1], contact[c].distance);
     }
 
     scene->report.touching += m->count;
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_contact_scene_spheres_meet(sp_contact_scene *scene)
 {
-    int status;
-    SP_TRY(find_near(scene));
-    SP_TRY(look_at_all(scene));
-    SP_TRY(push_bodies(scene));
+    SP_PASS(find_near(scene));
+    SP_PASS(look_at_all(scene));
+    SP_PASS(push_bodies(scene));
 
     const meeting *m = scene->spheres->meetings.data;
     for (int64_t i = 0; i < scene->spheres->meetings.count; i++)
-        SP_TRY(report_meeting(scene, &m[i]));
-done:
-    return status;
+        SP_PASS(report_meeting(scene, &m[i]));
+    return SP_OK;
 }

@@ -145,16 +145,14 @@ static int add_pair(builder *b, int64_t other, int64_t c, double scale, sp_list 
                 (int)(3 * r), b->right, (int)b->width, 0, b->gram, (int)b->width);
 
     sp_bone_pair *pair = sp_list_add(list, 1, sizeof *pair);
-    if (!pair)
-        return sp_fail_memory(b->context);
+    SP_PASS(sp_allocated(b->context, pair));
     *pair = (sp_bone_pair){.b = other, .c = c};
 
     pair->m = sp_pool_raw(&inertia->pool, 3 * r, sizeof *pair->m);
     pair->P = sp_pool_raw(&inertia->pool, 9 * r, sizeof *pair->P);
     pair->T = sp_pool_raw(&inertia->pool, 9 * r * r, sizeof *pair->T);
 
-    if (inertia->pool.failed)
-        return sp_fail_memory(b->context);
+    SP_PASS(sp_allocated(b->context, !inertia->pool.failed));
     sort_sums(b, scale, pair);
     return SP_OK;
 }

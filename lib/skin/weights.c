@@ -32,14 +32,13 @@ static int check_pieces(diffusion *d)
 {
     const int64_t elements = sp_mesh_element_count(d->mesh);
     int64_t pieces, *label = sp_pool_raw(&d->pool, elements, sizeof *label);
-    int status = label ? SP_OK : sp_fail_memory(d->context);
+    int status = sp_allocated(d->context, label);
 
     SP_TRY(status);
     SP_TRY(sp_mesh_components(d->context, d->mesh, label, &pieces));
 
     bool *found = sp_pool_new(&d->pool, pieces, sizeof *found);
-    if (!found)
-        return sp_fail_memory(d->context);
+    SP_PASS(sp_allocated(d->context, found));
 
     /* A piece without an attached vertex would make the matrix singular. */
     for (int64_t e = 0; e < elements; e++) {
@@ -65,8 +64,7 @@ static int number_unknowns(diffusion *d)
 
     d->number = sp_pool_raw(&d->pool, vertices, sizeof *d->number);
     d->used = sp_pool_new(&d->pool, vertices, sizeof *d->used);
-    if (d->pool.failed)
-        return sp_fail_memory(d->context);
+    SP_PASS(sp_allocated(d->context, !d->pool.failed));
 
     /* Room for a row: all nodes of all elements at the vertex */
     for (int64_t e = 0; e < sp_mesh_element_count(d->mesh); e++) {
@@ -97,7 +95,7 @@ static int allocate(diffusion *d)
     m->index = sp_pool_raw(&d->pool, room, sizeof *m->index);
     m->value = sp_pool_raw(&d->pool, room, sizeof *m->value);
     d->couplings = sp_pool_raw(&d->pool, room, sizeof *d->couplings);
-    return d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
+    return sp_allocated(d->context, !d->pool.failed);
 }
 
 /* Adds to an entry of a row whose columns are in any order yet. */
@@ -171,7 +169,7 @@ static int assemble(diffusion *d)
 {
     sp_reference *references;
     int64_t *count = sp_pool_new(&d->pool, d->unknowns, sizeof *count);
-    int status = count ? SP_OK : sp_fail_memory(d->context);
+    int status = sp_allocated(d->context, count);
 
     SP_TRY(status);
     SP_TRY(allocate(d));
@@ -251,7 +249,7 @@ static int solve(diffusion *d, const sp_skin *skin, sp_skin_report *report)
     sp_cholesky *cholesky = NULL;
     double *x = sp_pool_raw(&d->pool, BLOCK * d->unknowns, sizeof *x),
            *total = sp_pool_new(&d->pool, d->mesh->vertex_count, sizeof *total);
-    int status = d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
+    int status = sp_allocated(d->context, !d->pool.failed);
 
     SP_TRY(status);
 

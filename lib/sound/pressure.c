@@ -39,7 +39,7 @@ static int allocate(sp_pressure *s)
     s->row = sp_pool_new(&s->pool, rows * s->r, sizeof *s->row);
     s->column = sp_pool_new(&s->pool, rows * s->r, sizeof *s->column);
     s->product = sp_pool_new(&s->pool, PANEL * rows, sizeof *s->product);
-    return s->pool.failed ? sp_fail_memory(s->context) : SP_OK;
+    return sp_allocated(s->context, !s->pool.failed);
 }
 
 int sp_pressure_new(sp_context *context, int64_t vertex_count, const double *vertices, int64_t triangle_count,
@@ -50,8 +50,7 @@ int sp_pressure_new(sp_context *context, int64_t vertex_count, const double *ver
     int status;
     *pressure = NULL;
 
-    if (!s)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, s));
 
     *s = (sp_pressure){.context = context, .p = *parameters, .r = r, .vertex_count = vertex_count};
     const sp_pressure_parameters *p = &s->p;
@@ -136,8 +135,7 @@ int sp_pressure_add(sp_pressure *s, int64_t count, const double *rates)
     const int64_t width = s->r > 0 ? s->r : 3 * s->vertex_count, old = s->flux.count,
                   more = s->frames + count + s->radiation.count - old;
     double *w = sp_list_add(&s->flux, more, sizeof *w);
-    if (!w)
-        return sp_fail_memory(s->context);
+    SP_PASS(sp_allocated(s->context, w));
 
     /* The sums begin with 0; the last ones wait for frames to come. */
     for (int64_t i = 0; i < more; i++)
@@ -201,8 +199,7 @@ int sp_pressure_finish(sp_pressure *s, sp_pool *pool, int64_t *count, double **s
             (double)s->kernel.half / p->radiation.rate);
 
     double *x = sp_pool_raw(pool, *count, sizeof *x), *taps = sp_pool_raw(&s->pool, 2 * s->kernel.half, sizeof *taps);
-    if (!x || !taps)
-        return sp_fail_memory(s->context);
+    SP_PASS(sp_allocated(s->context, x && taps));
 
     for (int64_t n = 0; n < *count; n++)
         x[n] = derivative(s, (double)n * step - (double)s->radiation.first, taps);

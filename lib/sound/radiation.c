@@ -63,8 +63,7 @@ static int fill(sp_context *context, const double *vertices, int64_t count, cons
            *tap = sp_pool_raw(&r->pool, count * r->taps, sizeof *tap);
     source s;
 
-    if (r->pool.failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !r->pool.failed));
     r->nearest = INFINITY;
 
     for (int64_t t = 0; t < count; t++) {

@@ -85,8 +85,7 @@ int sp_spectrogram_new(sp_context *context, int64_t count, const double *samples
     double *root = sp_pool_raw(pool, size, sizeof *root),
            *work = sp_pool_raw(pool, context->threads * 2 * size, sizeof *work);
 
-    if (pool->failed)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, !pool->failed));
 
     sp_fourier_roots(size, root);
 #pragma omp parallel for schedule(static) num_threads(context->threads)

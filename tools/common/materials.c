@@ -59,9 +59,8 @@ static int edit(sp_context *context, enum kind kind, const char *text, sp_mesh *
     sp_context own = *context;
     int64_t first, last;
     double value;
-    int status;
 
-    SP_TRY(tool_parse_region(context, option, text, mesh, 1, &value, &first, &last));
+    SP_PASS(tool_parse_region(context, option, text, mesh, 1, &value, &first, &last));
 
     for (int64_t m = first; m <= last; m++) {
         sp_material *material = &mesh->materials[m];
@@ -72,21 +71,18 @@ static int edit(sp_context *context, enum kind kind, const char *text, sp_mesh *
         if (sp_material_check(&own, material) != SP_OK)
             return sp_fail(context, SP_USAGE, "--%s: %.300s", option, own.message);
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 int tool_edit_materials(sp_context *context, const tool_material_edits *edits, sp_mesh *mesh)
 {
     const tool_texts *const texts[KINDS] = {&edits->young, &edits->poisson, &edits->density};
-    int status = SP_OK;
     sp_material *materials = tool_allocate_copy(&mesh->pool, mesh->materials, mesh->material_count, sizeof *materials);
     mesh->materials = materials;
     for (int kind = 0; kind < KINDS; kind++)
         for (int64_t i = 0; i < texts[kind]->count; i++)
-            SP_TRY(edit(context, (enum kind)kind, texts[kind]->value[i], mesh));
-done:
-    return status;
+            SP_PASS(edit(context, (enum kind)kind, texts[kind]->value[i], mesh));
+    return SP_OK;
 }
 
 static int take_texts(sp_context *context, const json_t *parameters, const char *name, tool_texts *texts)
@@ -113,14 +109,12 @@ int tool_material_edits_recorded(sp_context *context, const json_t *meta, tool_m
     const json_t *parameters = json_object_get(meta, "parameters");
     const char *tool = json_string_value(json_object_get(meta, "tool"));
     tool_texts *const texts[KINDS] = {&edits->young, &edits->poisson, &edits->density};
-    int status = SP_OK;
     *edits = (tool_material_edits){0};
 
     if (!tool || (strcmp(tool, "simulate") && strcmp(tool, "simfull")))
         return SP_OK;
 
     for (int kind = 0; kind < KINDS; kind++)
-        SP_TRY(take_texts(context, parameters, option_of[kind], texts[kind]));
-done:
-    return status;
+        SP_PASS(take_texts(context, parameters, option_of[kind], texts[kind]));
+    return SP_OK;
 }

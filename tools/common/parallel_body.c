@@ -5,12 +5,9 @@
 static int assemble(sp_context *context, const tool_mesh *mesh, bool lumped, tool_parallel_body *body,
                     sp_block_rows *rows)
 {
-    int status;
-    SP_TRY(sp_partition_part(context, &mesh->mesh, &body->partition, &body->pool, &body->part, &body->origin));
-    SP_TRY(sp_fe_space_new_prescribed(context, &body->part, &body->space));
-    SP_TRY(sp_block_rows_new(context, &mesh->mesh, &body->partition, &body->space, body->origin, lumped, rows));
-done:
-    return status;
+    SP_PASS(sp_partition_part(context, &mesh->mesh, &body->partition, &body->pool, &body->part, &body->origin));
+    SP_PASS(sp_fe_space_new_prescribed(context, &body->part, &body->space));
+    return sp_block_rows_new(context, &mesh->mesh, &body->partition, &body->space, body->origin, lumped, rows);
 }
 
 void tool_parallel_divide(sp_context *context, const tool_mesh *mesh, tool_parallel_body *body)

@@ -27,10 +27,7 @@ int fill_print(sp_context *context, sp_file *file, FILE *stream)
     SP_TRY(sp_sparse_read(context, file, &matrix, &dof, which));
     int64_t *permutation = sp_pool_raw(&pool, matrix.order, sizeof *permutation),
             *node = sp_pool_raw(&pool, matrix.order, sizeof *node);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* The node of a row is its vertex, as everywhere that a matrix of a mesh is factored. */
     for (int64_t row = 0; row < matrix.order; row++)

@@ -126,16 +126,14 @@ static int take(sp_context *context, info_file *info, const char *name, sp_array
 static int take_numbers(sp_context *context, info_file *info, const char *name, int64_t *count, const double **values)
 {
     sp_array *array;
-    int status = SP_OK;
     *count = 0;
     *values = NULL;
     if (!sp_members_find(&info->file.members, name))
         return SP_OK;
-    SP_TRY(take(context, info, name, &array));
+    SP_PASS(take(context, info, name, &array));
     *count = array->count;
     *values = array->data;
-done:
-    return status;
+    return SP_OK;
 }
 
 enum { ROWS = 40 };
@@ -144,10 +142,9 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
 {
     int64_t count, residual_count;
     const double *eigenvalue, *residual;
-    int status;
 
-    SP_TRY(take_numbers(context, info, "eigenvalue", &count, &eigenvalue));
-    SP_TRY(take_numbers(context, info, "residual", &residual_count, &residual));
+    SP_PASS(take_numbers(context, info, "eigenvalue", &count, &eigenvalue));
+    SP_PASS(take_numbers(context, info, "residual", &residual_count, &residual));
 
     fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count,
             summary_text_of(info->file.meta, "mass"),
@@ -162,16 +159,14 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
                     i < residual_count ? residual[i] : 0);
         else if (i == ROWS)
             fprintf(stream, "     ...\n");
-done:
-    return status;
+    return SP_OK;
 }
 
 static int print_basis(sp_context *context, info_file *info, FILE *stream)
 {
     int64_t count;
     const double *value;
-    int status;
-    SP_TRY(take_numbers(context, info, "singular_value", &count, &value));
+    SP_PASS(take_numbers(context, info, "singular_value", &count, &value));
     fprintf(stream, "basis     orthonormal in the %.40s mass\n", summary_text_of(info->file.meta, "mass"));
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
@@ -179,8 +174,7 @@ static int print_basis(sp_context *context, info_file *info, FILE *stream)
                     value[0] > 0 ? value[i] / value[0] : 0);
         else if (i == ROWS)
             fprintf(stream, "     ...\n");
-done:
-    return status;
+    return SP_OK;
 }
 
 static int print_polynomials(sp_context *context, info_file *info, FILE *stream)
@@ -246,9 +240,7 @@ static int print_cubature(sp_context *context, info_file *info, FILE *stream)
 {
     sp_cubature cubature;
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
-    int status = sp_cubature_read(context, &info->file, -1, &cubature, mesh, basis);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_cubature_read(context, &info->file, -1, &cubature, mesh, basis));
     fprintf(stream, "elements  %lld, numbers %lld to %lld; %lld coordinates\n", (long long)cubature.count,
             (long long)cubature.element[0], (long long)cubature.element[cubature.count - 1], (long long)cubature.r);
     print_weights("weights", &cubature, cubature.weight, stream);
@@ -329,13 +321,12 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
               vertices = (long long)json_integer_value(json_object_get(meta, "vertices"));
     frames all = {0};
     const sp_array *reaction = NULL;
-    int status = SP_OK;
 
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
         if (!array->data || !strchr(array->name, '/'))
             continue;
-        SP_TRY(take(context, info, array->name, &array));
+        SP_PASS(take(context, info, array->name, &array));
         if (!strncmp(array->name, "reaction/", 9))
             reaction = array;
         else
@@ -363,8 +354,7 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
 
     print_energies(&all, SP_ENERGY_COUNT, words, stream);
     print_reactions(meta, reaction, stream);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Of the series that are kept: the frames, the largest counts of any, the contacts, and the energies of the last frame.
@@ -374,13 +364,12 @@ static int print_motion_series(sp_context *context, info_file *info, FILE *strea
     static const char *const energies[SP_SCENE_TRAJECTORY_ENERGIES] = {"kinetic", "strain", "gravity"};
     int64_t contacts = 0, most[SP_SCENE_TRAJECTORY_COUNTS] = {0};
     frames all = {0};
-    int status = SP_OK;
 
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
         if (!array->data || !strchr(array->name, '/'))
             continue;
-        SP_TRY(take(context, info, array->name, &array));
+        SP_PASS(take(context, info, array->name, &array));
 
         const int64_t *value = array->data;
         const bool counts = !strncmp(array->name, "counts/", 7), of_contacts = !strncmp(array->name, "contact/", 8);
@@ -405,8 +394,7 @@ static int print_motion_series(sp_context *context, info_file *info, FILE *strea
         fprintf(stream, "contacts  %lld\n", (long long)contacts);
 
     print_energies(&all, SP_SCENE_TRAJECTORY_ENERGIES, energies, stream);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int print_motion(sp_context *context, info_file *info, FILE *stream)
@@ -437,11 +425,10 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
 {
     sp_array *origin, *spacing;
     double cells[3], offset = 0;
-    int status;
 
-    SP_TRY(take(context, info, "origin", &origin));
-    SP_TRY(take(context, info, "spacing", &spacing));
-    SP_TRY(sp_json_numbers(context, info->file.meta, "cells", 3, cells));
+    SP_PASS(take(context, info, "origin", &origin));
+    SP_PASS(take(context, info, "spacing", &spacing));
+    SP_PASS(sp_json_numbers(context, info->file.meta, "cells", 3, cells));
     const double *low = origin->data, side = *(const double *)spacing->data;
 
     fprintf(stream, "field     %.0f x %.0f x %.0f cells of %.6g m\n", cells[0], cells[1], cells[2], side);
@@ -457,8 +444,7 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", at %g m from the model", offset);
     }
     putc('\n', stream);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Counts of points by levels. */
@@ -467,18 +453,15 @@ static int print_pointshell(sp_context *context, info_file *info, FILE *stream)
     const json_t *meta = info->file.meta;
     sp_array *level;
     int64_t points, most = 0, r = 0, count[32] = {0};
-    int status;
 
-    SP_TRY(sp_json_integer(context, meta, "points", 1, INT64_MAX, &points));
-    SP_TRY(take(context, info, "level", &level));
-    SP_TRY(sp_array_check(context, level, SP_I8, 1, &points));
+    SP_PASS(sp_json_integer(context, meta, "points", 1, INT64_MAX, &points));
+    SP_PASS(take(context, info, "level", &level));
+    SP_PASS(sp_array_check(context, level, SP_I8, 1, &points));
 
     for (int64_t i = 0; i < level->count; i++) {
         const int64_t k = ((const int64_t *)level->data)[i];
-        if (k < 1 || k > 32) {
-            status = sp_fail(context, SP_INPUT, "level: point %lld is of level %lld", (long long)i, (long long)k);
-            goto done;
-        }
+        if (k < 1 || k > 32)
+            return sp_fail(context, SP_INPUT, "level: point %lld is of level %lld", (long long)i, (long long)k);
         count[k - 1]++;
         most = k > most ? k : most;
     }
@@ -492,14 +475,13 @@ static int print_pointshell(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", at %g m", json_number_value(json_object_get(meta, "offset")));
 
     if (json_object_get(meta, "r")) {
-        SP_TRY(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
+        SP_PASS(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
         fprintf(stream, "\nmoves     with %lld reduced coordinates%s", (long long)r,
                 sp_members_find(&info->file.members, "dTs") ? ", true normals" : "");
     }
 
     putc('\n', stream);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int print_sparse(sp_context *context, info_file *info, FILE *stream)
@@ -575,9 +557,7 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
 {
     sp_domains domains;
     char mesh[SP_HASH_LENGTH];
-    const int status = sp_domains_read(context, &info->file, &domains, mesh);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_domains_read(context, &info->file, &domains, mesh));
     fprintf(stream, "domains   %lld of %lld elements, %s\n", (long long)domains.count, (long long)domains.elements,
             domains.parents ? "a tree" : "no tree");
     for (int64_t i = 0; i < domains.interface_count && i < 20; i++)
@@ -593,9 +573,7 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
 static int print_skin(sp_context *context, info_file *info, FILE *stream)
 {
     sp_skin_file skin;
-    const int status = sp_skin_read(context, &info->file, &skin);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_skin_read(context, &info->file, &skin));
 
     int64_t attached = 0;
     for (int64_t v = 0; v < skin.skin.vertex_count; v++)
@@ -624,9 +602,7 @@ static int print_curve(sp_context *context, info_file *info, FILE *stream)
     long long stable = 0, count[EVENTS] = {0};
     double low = INFINITY, high = 0, largest = 0;
 
-    const int status = sp_curve_read(context, &info->file, &curve);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_curve_read(context, &info->file, &curve));
 
     for (int64_t i = 0; i < curve.n; i++) {
         low = fmin(low, curve.frequency[i]);
@@ -651,9 +627,7 @@ static int print_certificate(sp_context *context, info_file *info, FILE *stream)
 {
     sp_certificate certificate;
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
-    int status = sp_certificate_read(context, &info->file, -1, &certificate, mesh, basis);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_certificate_read(context, &info->file, -1, &certificate, mesh, basis));
     fprintf(stream, "certificate of %lld coordinates, gravity and %lld loads: %lld columns\n", (long long)certificate.r,
             (long long)certificate.loads.count,
             (long long)sp_certificate_columns(certificate.r, certificate.loads.count));

@@ -131,7 +131,6 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     const json_t *state = json_object_get(s->seen, hash);
     size_t i;
     json_t *input;
-    int status;
 
     if (json_is_false(state))
         return SP_OK;
@@ -142,15 +141,15 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     if (json_object_set_new(s->seen, hash, json_true()))
         return sp_fail_memory(s->context);
 
-    SP_TRY(check_entry(s, hash, entry));
+    SP_PASS(check_entry(s, hash, entry));
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
     {
         const char *of = text_of(input, "sha256");
         const json_t *ancestor = json_object_get(s->history, of);
         if (ancestor && !is_recording(ancestor))
-            SP_TRY(visit(s, of, ancestor, depth + 1));
+            SP_PASS(visit(s, of, ancestor, depth + 1));
         else
-            SP_TRY(add_raw(s, of, ancestor || json_is_true(json_object_get(input, "archive"))));
+            SP_PASS(add_raw(s, of, ancestor || json_is_true(json_object_get(input, "archive"))));
     }
 
     node *to = sp_list_add(&s->nodes, 1, sizeof *to);
@@ -158,8 +157,7 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
         return sp_fail_memory(s->context);
 
     *to = (node){.hash = hash, .entry = entry, .next = -1};
-done:
-    return status;
+    return SP_OK;
 }
 
 /* What makes two entries the same command, by an option for each, as text. NULL: no memory. */
@@ -199,7 +197,7 @@ static int find_runs(script *s)
 {
     node *nodes = s->nodes.data;
     json_t *numbers = json_object();
-    int status = numbers ? SP_OK : sp_fail_memory(s->context);
+    int status = sp_allocated(s->context, numbers);
 
     for (int64_t i = 0; i < s->nodes.count && status == SP_OK; i++) {
         const char *output = text_of(nodes[i].entry, "output");
@@ -276,8 +274,7 @@ static int put(script *s, const char *hash, const char *folder, const char *name
         return sp_fail(s->context, SP_INPUT, "two of its ancestors cannot be told apart: %.60s, %.12s…", name, hash);
 
     place *to = sp_pool_new(&s->pool, 1, sizeof *to);
-    if (!to)
-        return sp_fail_memory(s->context);
+    SP_PASS(sp_allocated(s->context, to));
     to->hash = hash;
     join(folder, name, to->path);
 
@@ -373,7 +370,6 @@ static int put_all(script *s, const char *hash, const char *name)
 {
     const char *path;
     bool piped;
-    int status = SP_OK;
     node *nodes = s->nodes.data;
 
     for (int pass = 0; pass < 2; pass++) {
@@ -383,17 +379,16 @@ static int put_all(script *s, const char *hash, const char *name)
             json_t *input;
             json_array_foreach(json_object_get(nodes[n].entry, "inputs"), i,
                                input) if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) ==
-                                          (pass == 1)) SP_TRY(put_input(s, nodes[n].entry, i, &path, &piped));
+                                          (pass == 1)) SP_PASS(put_input(s, nodes[n].entry, i, &path, &piped));
         }
         if (pass == 0)
-            SP_TRY(put(s, hash, "", script_is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
+            SP_PASS(put(s, hash, "", script_is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
     }
 
     s->group.inputs = NULL;
     for (int64_t n = 0; n < s->nodes.count; n++)
         nodes[n].path = find_first(s, nodes[n].hash)->path;
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- text ---- */
@@ -535,7 +530,6 @@ static int print_run(script *s, int64_t run)
     bool piped, has_main = false;
     size_t i;
     json_t *input;
-    int status;
 
     for (int64_t n = run; n >= run; n = nodes[n].next)
         print_folder(nodes[n].path, s->stream);
@@ -547,11 +541,11 @@ static int print_run(script *s, int64_t run)
             const char *option = text_of(input, "option");
             if ((option != NULL) != (options == 1) || text_of(input, "via"))
                 continue;
-            SP_TRY(put_input(s, entry, i, &path, &piped));
+            SP_PASS(put_input(s, entry, i, &path, &piped));
             if (option)
                 fprintf(s->stream, " --%s", option);
             if (option && script_is_keyed(option)) {
-                SP_TRY(print_keyed(s, entry, i, piped ? "-" : path));
+                SP_PASS(print_keyed(s, entry, i, piped ? "-" : path));
             } else if (piped)
                 fputs(" -", s->stream);
             else
@@ -559,7 +553,7 @@ static int print_run(script *s, int64_t run)
             if (piped)
                 stdin_path = path; /* the name that was recorded is that of a pipe */
         }
-    SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), false, s->stream));
+    SP_PASS(script_options(s->context, json_object_get(entry, "parameters"), false, s->stream));
     if (json_is_integer(seed))
         fprintf(s->stream, " --seed %lld", (long long)json_integer_value(seed));
 
@@ -581,14 +575,13 @@ static int print_run(script *s, int64_t run)
 
     for (int64_t n = run; n >= run; n = nodes[n].next)
         print_copies(s, nodes[n].hash);
-done:
-    return status;
+    return SP_OK;
 }
 
 static int print_head(const script *s, const char *hash)
 {
     json_t *told = json_object();
-    int status = told ? SP_OK : sp_fail_memory(s->context);
+    int status = sp_allocated(s->context, told);
 
     const raw *raws = s->raws.data;
     const node *nodes = s->nodes.data, *last = &nodes[s->nodes.count - 1];
@@ -648,7 +641,7 @@ int script_write(sp_context *context, const json_t *meta, const char *hash, cons
                 .hashes = json_object()};
 
     s.history = json_object_get(meta, "history");
-    int status = s.stream ? SP_OK : sp_fail_memory(context);
+    int status = sp_allocated(context, s.stream);
     SP_TRY(status);
 
     SP_TRY(visit(&s, hash, meta, 0));

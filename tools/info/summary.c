@@ -150,12 +150,11 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
     size_t i;
     json_t *input;
     const char *hash;
-    int status = SP_OK;
 
     if (!*summary_text_of(meta, "tool"))
         return SP_OK;
     fputs("made by   ", stream);
-    SP_TRY(print_command(context, meta, stream));
+    SP_PASS(print_command(context, meta, stream));
 
     json_array_foreach(json_object_get(meta, "inputs"), i, input)
     {
@@ -189,10 +188,9 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
         summary_print_start(hash, 12, stream);
         fputs("  ", stream);
         first = false;
-        SP_TRY(print_command(context, input, stream));
+        SP_PASS(print_command(context, input, stream));
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Numbers with their units, and words; long lists by their length. */
@@ -239,7 +237,6 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
 {
     const json_t *meta = info->file.meta;
     char kind[48];
-    int status;
 
     snprintf(kind, sizeof kind, "%s", sp_file_kind(&info->file));
     sp_print_plain(path, stream);
@@ -253,7 +250,7 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
 
     fprintf(stream, "\nhash      %s%s\n", info->file.hash,
             info->file.truncated ? " (of what could be read: the file is cut)" : "");
-    SP_TRY(print_making(context, meta, stream));
+    SP_PASS(print_making(context, meta, stream));
 
     for (int i = 0; i < 3; i++) {
         static const char *const keys[] = {"mesh", "basis", "scene"};
@@ -264,10 +261,9 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
         }
     }
 
-    SP_TRY(summary_of_kind(context, info, stream));
+    SP_PASS(summary_of_kind(context, info, stream));
     print_result(info->file.result, sp_kind_find(kind), stream);
     fputs("members\n", stream);
     summary_members(info, in_blocks(kind), stream);
-done:
-    return status;
+    return SP_OK;
 }

@@ -57,8 +57,7 @@ int process_blas_test(sp_context *context)
 {
     double worst[TEAM] = {0}, all = 0;
     double *work = malloc(TEAM * 3 * ENTRIES * sizeof *work);
-    if (!work)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, work));
 
 #pragma omp parallel for schedule(static, 1) num_threads(TEAM)
     for (int t = 0; t < TEAM; t++)

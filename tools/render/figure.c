@@ -193,11 +193,8 @@ static int nodal_average(tool_figure *figure)
     const sp_mesh *mesh = &figure->motion->mesh.mesh;
     const bool energy = figure->color == TOOL_COLOR_ENERGY;
     double *weight = figure->nodal + mesh->vertex_count;
-    const int status = sp_elastic_fields(figure->context, &figure->body, figure->u, figure->strain, figure->stress,
-                                         energy ? figure->element : NULL);
-
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_elastic_fields(figure->context, &figure->body, figure->u, figure->strain, figure->stress,
+                              energy ? figure->element : NULL));
 
     if (!energy)
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
@@ -224,9 +221,7 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
     double most = 0, scale = figure->scale;
 
     tool_trajectory_displacement(figure->motion, frame, figure->u);
-    const int status = of_elements(figure) ? nodal_average(figure) : SP_OK;
-    if (status != SP_OK)
-        return status;
+    SP_PASS(of_elements(figure) ? nodal_average(figure) : SP_OK);
 
     if (!of_elements(figure))
         for (int64_t v = 0; v < vertices; v++) {

@@ -95,13 +95,11 @@ void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int thr
 /* One picture, as the bytes of its file unless it is for a film. */
 static int draw_picture(tool_render_worker *w, int64_t frame, bool film, sp_pool *pool, uint8_t **bytes, int64_t *count)
 {
-    int status;
-    SP_TRY(tool_figure_load(&w->figure, frame));
-    SP_TRY(tool_sheet_draw(&w->figure, &w->sheet, 0, frame));
+    SP_PASS(tool_figure_load(&w->figure, frame));
+    SP_PASS(tool_sheet_draw(&w->figure, &w->sheet, 0, frame));
     if (!film)
-        SP_TRY(sp_png_encode(&w->context, &w->sheet.picture, pool, bytes, count));
-done:
-    return status;
+        SP_PASS(sp_png_encode(&w->context, &w->sheet.picture, pool, bytes, count));
+    return SP_OK;
 }
 
 void tool_render_series(tool_figure *figure, tool_render_worker *workers, int threads, int64_t count,

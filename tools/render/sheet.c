@@ -113,22 +113,20 @@ void tool_sheet_paste(tool_sheet *sheet, int64_t number, const char *caption)
 
 int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame)
 {
-    int status = SP_OK;
     char caption[80];
 
     if (number == 0) {
         sheet->camera = sp_extent_camera(&figure->extent);
-        SP_TRY(tool_sheet_page(figure->context, sheet));
+        SP_PASS(tool_sheet_page(figure->context, sheet));
         if (sheet->bar)
             tool_picture_bar(&sheet->picture, &sheet->letters, figure->range,
                              tool_figure_quantity(figure, sheet->letters.font != NULL));
     }
 
-    SP_TRY(tool_figure_draw(figure, &sheet->camera, &sheet->cell));
+    SP_PASS(tool_figure_draw(figure, &sheet->camera, &sheet->cell));
     tool_figure_caption(figure, sheet->letters.font != NULL, frame, caption, sizeof caption);
     tool_sheet_paste(sheet, number, caption);
-done:
-    return status;
+    return SP_OK;
 }
 
 int64_t tool_sheet_spread(int64_t cells, int64_t count, int64_t *frame)

@@ -316,9 +316,7 @@ static int take_step(void *data, int64_t number)
     scene_replay_apply(scene->replay, number);
 
     const double start = tool_seconds();
-    const int status = sp_contact_scene_step(scene->run->contact);
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_contact_scene_step(scene->run->contact));
     add_timing(scene->times, tool_seconds() - start, keep_recording(scene->keep));
 
     scene_replay_check(scene->replay, number);

@@ -106,10 +106,7 @@ int sp_conjac_condensation_new(sp_context *context, const sp_fe_space *body, int
     map->place = sp_pool_new(&map->pool, n, sizeof *map->place);
     map->own = sp_pool_raw(&map->pool, n, sizeof *map->own);
     map->width = sp_pool_raw(&map->pool, n, sizeof *map->width);
-    if (map->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !map->pool.failed));
 
     SP_TRY(mark(context, body, count, vertex, map->place));
     SP_TRY(refuse_floating(context, body, map->place, &map->added));
@@ -121,10 +118,7 @@ int sp_conjac_condensation_new(sp_context *context, const sp_fe_space *body, int
     map->dynamic = sp_pool_raw(&map->pool, map->d, sizeof *map->dynamic);
     map->quasistatic = sp_pool_raw(&map->pool, map->s, sizeof *map->quasistatic);
     node = sp_pool_raw(&map->pool, n, sizeof *node);
-    if (map->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !map->pool.failed));
 
     number(map);
     find_own(map);
@@ -205,10 +199,7 @@ int sp_conjac_condensation_part(const sp_conjac_condensation *map, const sp_spar
     whole.start = sp_pool_new(&whole.pool, map->s + 1, sizeof *whole.start);
     whole.index = sp_pool_raw(&whole.pool, A->start[A->order], sizeof *whole.index);
     whole.value = sp_pool_raw(&whole.pool, A->start[A->order], sizeof *whole.value);
-    if (whole.pool.failed) {
-        status = sp_fail_memory(map->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(map->context, !whole.pool.failed));
 
     /* Rows and columns of the quasistatic components, in their order */
     for (int64_t s = 0; s < map->s; s++) {

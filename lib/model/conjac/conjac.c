@@ -290,10 +290,9 @@ int sp_conjac_system_balance(sp_system *system, const double *q, const double *e
 {
     sp_conjac *self = system->self;
     const int64_t d = self->map.d, s = self->map.s;
-    int status;
 
-    SP_TRY(assemble(self, q));
-    SP_TRY(sp_conjac_columns(self));
+    SP_PASS(assemble(self, q));
+    SP_PASS(sp_conjac_columns(self));
 
     /* r = external − f; the residuals are r_s and Jᵀ r = r_d + J_sᵀ r_s. */
     for (int64_t i = 0; i < self->full.n; i++)
@@ -306,20 +305,17 @@ int sp_conjac_system_balance(sp_system *system, const double *q, const double *e
         self->y[k] += self->xd[k];
 
     *dynamic = norm(d, self->y);
-done:
-    return status;
+    return SP_OK;
 }
 
 int sp_conjac_system_inertia(sp_system *system, const double *q, double *inertia)
 {
     sp_conjac *self = system->self;
-    int status;
-    SP_TRY(assemble(self, q));
-    SP_TRY(sp_conjac_columns(self));
+    SP_PASS(assemble(self, q));
+    SP_PASS(sp_conjac_columns(self));
     sp_conjac_inertia(self);
     memcpy(inertia, self->G, (size_t)(self->map.d * self->map.d) * sizeof *inertia);
-done:
-    return status;
+    return SP_OK;
 }
 
 int64_t sp_conjac_system_dynamic(const sp_system *system)
@@ -419,7 +415,7 @@ int sp_conjac_system_settle(sp_system *system, const double *external, double to
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = sp_pool_new(&pool, s, sizeof(double));
-    int status = pool.failed ? sp_fail_memory(self->context) : SP_OK;
+    int status = sp_allocated(self->context, !pool.failed);
 
     if (status == SP_OK) {
         for (int64_t i = 0; i < s; i++)

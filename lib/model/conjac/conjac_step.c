@@ -251,12 +251,11 @@ static void quasistatic_residual(sp_conjac *self, const sp_velocity_step *step, 
 static int prepare(sp_conjac *self, const sp_velocity_step *step, bool definite)
 {
     const int64_t d = self->map.d, z = d + self->m;
-    int status;
 
-    SP_TRY(sp_conjac_assemble(self, step->q, definite, step->factorizations));
+    SP_PASS(sp_conjac_assemble(self, step->q, definite, step->factorizations));
     quasistatic_residual(self, step, self->f);
 
-    SP_TRY(solve_columns(self, self->residual));
+    SP_PASS(solve_columns(self, self->residual));
     multiply_columns(self);
     reduce(self, step->joints);
 
@@ -265,8 +264,7 @@ static int prepare(sp_conjac *self, const sp_velocity_step *step, bool definite)
         memcpy(self->R + d * l, self->G + z * l, (size_t)d * sizeof *self->R);
     if (d > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)d, self->R, (int)d) != 0)
         return sp_fail(self->context, SP_NUMERICAL, "the matrix of the dynamic vertices is not positive definite");
-done:
-    return status;
+    return SP_OK;
 }
 
 /* Computes the right-hand side, with the contribution of w subtracted. */

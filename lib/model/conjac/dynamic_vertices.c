@@ -97,10 +97,7 @@ int sp_random_vertices(sp_context *context, const sp_fe_space *body, uint64_t se
     }
 
     SP_TRY(check_count(context, body, count));
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* A later attempt has another stream of random numbers. */
     for (int64_t attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -136,10 +133,7 @@ int sp_farthest_vertices(sp_context *context, const sp_fe_space *body, int64_t c
     int64_t *prescribed = sp_pool_raw(&pool, vertices, sizeof *prescribed), prescribed_count = 0;
     int status;
     SP_TRY(check_count(context, body, count));
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(context, !pool.failed));
 
     /* Fixed vertices; a vertex of no element counts as none, although its components are fixed too. */
     for (int64_t v = 0; v < vertices; v++)

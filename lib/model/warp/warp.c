@@ -488,9 +488,7 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
         p->rotation > SP_ROTATION_POLAR)
         return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d",
                        (int)p->kind, (int)p->rotation);
-    int status = sp_mesh_need_linear(context, body->mesh, "stiffness warping");
-    if (status != SP_OK)
-        return status;
+    SP_PASS(sp_mesh_need_linear(context, body->mesh, "stiffness warping"));
 
     if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_GRADIENTS)
         return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
@@ -536,8 +534,7 @@ static int make_rows(sp_warp_system *w)
     w->start = sp_pool_new(&w->pool, w->vertices + 1, sizeof *w->start);
     w->diagonal = sp_pool_raw(&w->pool, w->vertices, sizeof *w->diagonal);
     w->column = sp_pool_raw(&w->pool, pattern->start[pattern->order] / 9, sizeof *w->column);
-    if (w->pool.failed)
-        return sp_fail_memory(w->context);
+    SP_PASS(sp_allocated(w->context, !w->pool.failed));
 
     /* Each vertex has three columns, so that every third entry of a row begins a block. */
     for (int64_t i = 0, at = 0; i < w->vertices; i++) {
@@ -578,8 +575,7 @@ static int make_blocks(sp_warp_system *w)
 
     if (w->p.network || w->p.extra > 0)
         w->spring = sp_pool_new(&w->pool, blocks, sizeof *w->spring);
-    if (w->pool.failed)
-        return sp_fail_memory(w->context);
+    SP_PASS(sp_allocated(w->context, !w->pool.failed));
 
     /* K at rest, and the mass */
     SP_TRY(sp_fe_space_matrix(w->context, &w->all, &matrix));
@@ -673,7 +669,7 @@ static int make_vectors(sp_warp_system *w)
     if (w->supports_separate)
         w->support = sp_pool_new(&w->pool, 3 * rows, sizeof *w->support);
     sp_iteration_new(&w->pool, n, 1, &w->iteration);
-    return w->pool.failed ? sp_fail_memory(w->context) : SP_OK;
+    return sp_allocated(w->context, !w->pool.failed);
 }
 
 static int make_factors(sp_warp_system *w)
@@ -684,7 +680,7 @@ static int make_factors(sp_warp_system *w)
     double stiffness = 0, mass = 0;
     int status;
 
-    SP_TRY(node ? SP_OK : sp_fail_memory(w->context));
+    SP_TRY(sp_allocated(w->context, node));
     sp_fe_space_nodes(body, node);
     SP_TRY(sp_fe_space_matrix(w->context, body, &w->near));
     if (!w->inverse)
@@ -742,8 +738,7 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
     if (status != SP_OK)
         return status;
     sp_warp_system *w = calloc(1, sizeof *w);
-    if (!w)
-        return sp_fail_memory(context);
+    SP_PASS(sp_allocated(context, w));
 
     *system = (sp_system){.self = w,
                           .n = body->dof_count,

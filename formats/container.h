@@ -127,8 +127,4 @@ int sp_members_read(sp_context *context, sp_members *members, const char *name, 
  * message. */
 int sp_check_symmetric(sp_context *context, const char *what, int64_t order, const double *a) SP_MUST_USE;
 
-/* A symmetric matrix [order, order] of f8, both triangles, with this check. */
-int sp_members_read_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
-                              double **matrix) SP_MUST_USE;
-
 #endif

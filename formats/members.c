@@ -154,14 +154,3 @@ int sp_check_symmetric(sp_context *context, const char *what, int64_t order, con
                                        (long long)i, (long long)j, a[j * order + i], a[i * order + j]);
     return SP_OK;
 }
-
-int sp_members_read_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
-                              double **matrix)
-{
-    sp_array *array = sp_members_find(members, name);
-    if (array)
-        array->fortran = true; /* the same bytes in either storage order */
-    SP_PASS(sp_members_read(context, members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
-    *matrix = array->data;
-    return sp_check_symmetric(context, name, order, *matrix);
-}

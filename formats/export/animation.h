@@ -59,7 +59,4 @@ typedef struct sp_animation {
 /* The vertices of a body in a frame, without its pose: [vertex_count, 3] m. */
 void sp_animated_positions(const sp_animated_mesh *mesh, const double *weights, double *positions);
 
-/* The same with the pose of the body. */
-void sp_animation_positions(const sp_animation *animation, int64_t body, int64_t frame, double *positions);
-
 #endif

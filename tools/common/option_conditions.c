@@ -192,9 +192,3 @@ void tool_conditions_judged(void)
             assert_judged(tool_all.also[i]);
         }
 }
-
-bool tool_option_applies(const char *name)
-{
-    tool_condition c;
-    return applies(tool_option_find(name, strlen(name)), &c);
-}

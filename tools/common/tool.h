@@ -133,9 +133,6 @@ int tool_end(void);
 /* Returns true if the option was on the command line. */
 bool tool_option_given(const char *name);
 
-/* Returns true if the conditions of the option (tool_option.only) hold. */
-bool tool_option_applies(const char *name);
-
 /* Says what the inputs are, once the program knows: a word of conditions with "@". Options to which these inputs do not
  * apply are then refused, or their defaults are not recorded. */
 void tool_inputs_are(const char *word);

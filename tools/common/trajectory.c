@@ -751,14 +751,6 @@ void tool_trajectory_probes(const tool_trajectory *motion, const char *option, c
         tool_trajectory_check_probe(motion, option, ((const tool_place *)list->data)[i]);
 }
 
-tool_place tool_trajectory_probe_axis(const tool_trajectory *motion, const char *option, const char *text, int *axis)
-{
-    const tool_place_names names = probe_names(motion, option);
-    const tool_place place = tool_place_axis(&names, text, axis);
-    tool_trajectory_check_probe(motion, option, place);
-    return place;
-}
-
 /* One vertex's three values: recorded, or U q. */
 static void vertex_value(const tool_trajectory *motion, int64_t vertex, int64_t at, const double *recorded,
                          const double *reduced, double value[3])

@@ -110,9 +110,6 @@ void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, doub
 /* A list of probes (tool_places_parse); the motion of each must be recorded. */
 void tool_trajectory_probes(const tool_trajectory *motion, const char *option, const char *text, sp_list *list);
 
-/* The same for one probe VERTEX:AXIS. */
-tool_place tool_trajectory_probe_axis(const tool_trajectory *motion, const char *option, const char *text, int *axis);
-
 /* Ends the process if the motion of the probe is not recorded. */
 void tool_trajectory_check_probe(const tool_trajectory *motion, const char *option, tool_place probe);
 

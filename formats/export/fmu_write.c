@@ -11,6 +11,10 @@ static const char header_text[] =
     ;
 static const char code_text[] =
 #include "formats/fmi3_c.inc"
+    "\n"
+#include "formats/fmi3_motion_c.inc"
+    "\n"
+#include "formats/fmi3_saved_c.inc"
     ;
 
 void sp_fmu_token(const char hash[SP_HASH_LENGTH], char token[SP_FMU_TOKEN])

@@ -15,6 +15,8 @@ static const char header_text[] =
     ;
 static const char code_text[] =
 #include "formats/model_c.inc"
+    "\n"
+#include "formats/model_motion_c.inc"
     ;
 
 /* ---- names ---- */

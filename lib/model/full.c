@@ -1,59 +1,19 @@
 #include "assembly/elastic.h"
-#include "base/mat3.h"
-#include "linear/cholesky.h"
-#include "linear/iterate.h"
 #include "linear/singular.h"
-#include "model/models.h"
+#include "model/full_internal.h"
 #include "model/vertex_mass.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct full {
-    sp_pool pool;
-    sp_context *context;
-    sp_fe_space *body;
-    bool linear, lumped;
-    sp_sparse K;       /* linear: K(0); else assembled by sp_full_system_stiffness, and allocated at its first call */
-    sp_sparse M, S;    /* over the pattern of K */
-    sp_sparse M_short; /* for products */
-    double *diagonal;  /* lumped mass by degree of freedom */
-    sp_cholesky *factor, *mass_factor;
-    double *u, *f, *v;   /* full vectors; fixed components of u and v have their prescribed displacement and velocity */
-    double *rest;        /* [3·vertices] zeros */
-    double *vertex_mass; /* [vertices] lumped */
-    bool prescribed_force, prescribed_moving; /* some fixed component is not zero */
-    /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double *prescribed_elastic, *prescribed_elastic_rate, *prescribed_viscous_rate;
-    double prescribed_energy;                                        /* linear: ½ u_hᵀ K_hh u_h */
-    double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* scales of S in a linear system … */
-    /* … and of its factor, which is kept while the two agree */
-    double factored_mass, factored_stiffness, factored_spring, factored_viscous;
-    bool factored;
-    uint64_t spring_key; /* hash of the springs' vertices and stiffnesses */
-    sp_supports supports;
-    const sp_viscous *viscous; /* NULL: none */
-    sp_sparse D;               /* linear: D(0) */
-    enum sp_solver solver;
-    double tolerance; /* tolerance of iterative solves … */
-    double enough;    /* … and the one that suffices for the next solves */
-    sp_iteration iteration;
-    double *block; /* [vertices, 9] JACOBI: inverses of the diagonal blocks of S, for free components only */
-    /* REUSED: number of products with the current factor, and of decimal digits gained by them */
-    double factor_products, factor_digits;
-    bool factor_stale;
-    double *factored_values; /* REUSED: the values of S that were factored, over its pattern */
-    int64_t solves, products, factorizations;
-} full;
-
 /* The force of displaced fixed vertices in the linear model, by the element matrices at rest: K v over all vertices. */
-static void rest_times(full *self, const double *v)
+static void rest_times(sp_full *self, const double *v)
 {
     sp_elastic_tangent_times(self->context, self->body, self->rest, v, self->f);
 }
 
-static bool keep_fixed(const full *self, const double *from, double *to)
+static bool keep_fixed(const sp_full *self, const double *from, double *to)
 {
     bool any = false;
 
@@ -66,7 +26,7 @@ static bool keep_fixed(const full *self, const double *from, double *to)
 }
 
 /* Sets the free components of x to 0. */
-static void drop_free(const full *self, double *x)
+static void drop_free(const sp_full *self, double *x)
 {
     for (int64_t i = 0; i < self->body->dof_count; i++)
         x[self->body->free[i]] = 0;
@@ -74,7 +34,7 @@ static void drop_free(const full *self, double *x)
 
 static void prescribe(void *data, const double *u, const double *v)
 {
-    full *self = data;
+    sp_full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
 
     self->prescribed_force = keep_fixed(self, u, self->u);
@@ -106,7 +66,7 @@ static void prescribe(void *data, const double *u, const double *v)
 
 static void prescribed_inertia(void *data, const double *a, double *f)
 {
-    full *self = data;
+    sp_full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     if (self->lumped)
         return;
@@ -124,7 +84,7 @@ static void prescribed_inertia(void *data, const double *a, double *f)
 
 static void inertia_times(void *data, const double *v, double *y)
 {
-    full *self = data;
+    sp_full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
 
     memset(y, 0, (size_t)rows * sizeof *y);
@@ -139,7 +99,7 @@ static void inertia_times(void *data, const double *v, double *y)
 
 static void stiffness_times(void *data, const double *q, const double *v, double *y)
 {
-    full *self = data;
+    sp_full *self = data;
     if (!self->linear)
         sp_fe_space_scatter(self->body, q, self->u);
     sp_elastic_tangent_times(self->context, self->body, self->linear ? self->rest : self->u, v, y);
@@ -147,7 +107,7 @@ static void stiffness_times(void *data, const double *q, const double *v, double
 
 static double prescribed_work(void *data, const double *q, const double *du)
 {
-    full *self = data;
+    sp_full *self = data;
     double work = 0;
 
     sp_fe_space_scatter(self->body, q, self->u);
@@ -165,12 +125,12 @@ static double prescribed_work(void *data, const double *q, const double *du)
 
 static double begin(void *data, const double *q)
 {
-    full *self = data;
+    sp_full *self = data;
     sp_fe_space_scatter(self->body, q, self->u);
     return sp_supports_begin(&self->supports, self->u);
 }
 
-static sp_vertex_mass mass_of(const full *self)
+static sp_vertex_mass mass_of(const sp_full *self)
 {
     return (sp_vertex_mass){self->context, self->body, self->lumped ? self->diagonal : NULL, &self->M_short};
 }
@@ -183,13 +143,13 @@ static void mass_times(void *data, const double *x, double *y)
 
 static double apply_friction(void *data, const double *q0, const double *q1, double h, double *v)
 {
-    full *self = data;
+    sp_full *self = data;
     const sp_vertex_mass mass = mass_of(self);
     (void)q0;
     return sp_vertex_mass_apply_friction(&mass, &self->supports, q1, h, v, self->u, self->v, self->f);
 }
 
-static double linear_force(full *self, const double *q, double *f)
+static double linear_force(sp_full *self, const double *q, double *f)
 {
     double energy = self->prescribed_energy, *product = f ? f : self->f;
 
@@ -206,7 +166,7 @@ static double linear_force(full *self, const double *q, double *f)
 
 static double force(void *data, const double *q, double *f)
 {
-    full *self = data;
+    sp_full *self = data;
     double energy;
 
     sp_fe_space_scatter(self->body, q, self->u);
@@ -222,7 +182,7 @@ static double force(void *data, const double *q, double *f)
 
 static void matrix_start(void *data, double mass_scale)
 {
-    full *self = data;
+    sp_full *self = data;
 
     self->mass_scale = mass_scale;
     self->stiffness_scale = 0;
@@ -238,7 +198,7 @@ static void matrix_start(void *data, double mass_scale)
 
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
-    full *self = data;
+    sp_full *self = data;
 
     if (self->linear) {
         self->stiffness_scale += scale;
@@ -262,199 +222,23 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
 
 static int64_t inverted(void *data, const double *q)
 {
-    full *self = data;
+    sp_full *self = data;
     sp_fe_space_scatter(self->body, q, self->u);
     return sp_elastic_inverted(self->body, self->u);
 }
 
 static int64_t softened(void *data, const double *q)
 {
-    full *self = data;
+    sp_full *self = data;
     sp_fe_space_scatter(self->body, q, self->u);
     int64_t first;
     sp_elastic_softened(self->body, self->u, &first);
     return first;
 }
 
-/* Inverts the diagonal block of every vertex; SP_NUMERICAL if one is not positive definite. */
-static int invert_blocks(full *self)
-{
-    const sp_fe_space *body = self->body;
-
-    for (int64_t vertex = 0; vertex < body->mesh->vertex_count; vertex++) {
-        const int64_t *dof = body->dof + 3 * vertex;
-
-        /* Fixed components are replaced by rows of the identity, which leave them alone. */
-        double B[9] = {0};
-        for (int c = 0; c < 3; c++)
-            for (int d = 0; d < 3; d++)
-                B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? sp_sparse_entry(&self->S, dof[c], dof[d]) : c == d;
-
-        /* Sylvester's criterion: the leading minors of a positive definite block are positive. */
-        const double minor = B[0] * B[4] - B[1] * B[3], determinant = sp_determinant(B, B + 3, B + 6);
-        if (!(B[0] > 0 && minor > 0 && determinant > 0))
-            return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
-                           (long long)vertex);
-
-        sp_invert3(B, determinant, self->block + 9 * vertex);
-    }
-    return SP_OK;
-}
-
-static void apply_S(void *data, const double *x, double *y)
-{
-    full *self = data;
-    self->products++;
-    sp_sparse_times(self->context, &self->S, 1, x, y);
-}
-
-static void apply_blocks(void *data, const double *x, double *y)
-{
-    const full *self = data;
-    const int64_t vertices = self->body->mesh->vertex_count;
-
-#pragma omp parallel for schedule(static) num_threads(self->context->threads) if (vertices > 1 << 15)
-    for (int64_t vertex = 0; vertex < vertices; vertex++) {
-        const int64_t *dof = self->body->dof + 3 * vertex;
-        const double *B = self->block + 9 * vertex;
-
-        if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
-            const double u[3] = {x[dof[0]], x[dof[1]], x[dof[2]]};
-            for (int c = 0; c < 3; c++)
-                y[dof[c]] = B[3 * c] * u[0] + B[3 * c + 1] * u[1] + B[3 * c + 2] * u[2];
-            continue;
-        }
-
-        for (int c = 0; c < 3; c++) {
-            double sum = 0;
-            for (int d = 0; d < 3; d++)
-                sum += dof[d] >= 0 ? B[3 * c + d] * x[dof[d]] : 0;
-            if (dof[c] >= 0)
-                y[dof[c]] = sum;
-        }
-    }
-}
-
-/* sp_cholesky_solve with one right-hand side cannot fail. */
-static void apply_factor(void *data, const double *x, double *y)
-{
-    if (sp_cholesky_solve(((full *)data)->factor, 1, x, y) != SP_OK)
-        y[0] = NAN;
-}
-
-static int factor_now(full *self)
-{
-    self->factorizations++;
-
-    const int status = sp_cholesky_factor(self->factor, &self->S);
-    self->factored = status == SP_OK;
-
-    /* REUSED: the values are what a resumed run needs to make this factor again. */
-    if (self->factored_values)
-        memcpy(self->factored_values, self->S.value,
-               (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
-
-    self->factor_products = self->factor_digits = 0;
-    self->factor_stale = false;
-    return status;
-}
-
-/* The number of products with S and the factor that cost as much as a factorization. Supernodal factorization is
- * limited by arithmetic, products by memory: about 10 flops of the former take as long as one of the latter (measured:
- * bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). The clock is not used, since results depend on this number.
- */
-static double factorization_products(const full *self)
-{
-    return sp_cholesky_flops(self->factor) /
-           (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
-}
-
-/* A factor becomes a worse preconditioner as the matrix changes. It is replaced when its last solve took more products
- * per digit than the average over all of its solves, the factorization included: this average is then at its minimum.
- */
-static void age_factor(full *self, int64_t products, double tolerance)
-{
-    const double digits = -log10(fmin(tolerance, 0.1));
-
-    self->factor_products += (double)products;
-    self->factor_digits += digits;
-    self->factor_stale =
-        (double)products / digits > (factorization_products(self) + self->factor_products) / self->factor_digits;
-}
-
-/* Computes S of a linear system. */
-static void sum_up(full *self)
-{
-    /* S = m M + k K + d D + springs and floor planes */
-    for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
-        self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
-    if (self->viscous)
-        for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
-            self->S.value[k] += self->viscous_scale * self->D.value[k];
-
-    if (self->spring_scale != 0)
-        sp_supports_stiffness(&self->supports, self->u, self->spring_scale, &self->S);
-
-    self->factored_mass = self->mass_scale;
-    self->factored_stiffness = self->stiffness_scale;
-    self->factored_spring = self->spring_scale;
-    self->factored_viscous = self->viscous_scale;
-}
-
-static int matrix_factor(void *data)
-{
-    full *self = data;
-
-    if (self->linear) {
-        /* The matrix changes only with the step size while no floor plane acts. */
-        if (self->factored && self->solver == SP_SOLVER_DIRECT && self->supports.ground_count == 0 &&
-            self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
-            self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
-            return SP_OK;
-        sum_up(self);
-    }
-
-    if (self->solver == SP_SOLVER_JACOBI)
-        return invert_blocks(self);
-    if (self->solver == SP_SOLVER_REUSED && self->factored && !self->factor_stale)
-        return SP_OK;
-    return factor_now(self);
-}
-
-static int matrix_solve(void *data, const double *b, double *x)
-{
-    full *self = data;
-    enum { MOST = 10000 };
-
-    if (self->solver == SP_SOLVER_DIRECT)
-        return sp_cholesky_solve(self->factor, 1, b, x);
-
-    const bool jacobi = self->solver == SP_SOLVER_JACOBI;
-    const sp_operator A = {self, self->body->dof_count, apply_S, jacobi ? apply_blocks : apply_factor};
-    const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factorization_products(self));
-    const double tolerance = fmax(self->tolerance, self->enough);
-    const int64_t products = sp_conjugate_gradients(&A, &self->iteration, tolerance, most, b, x);
-
-    self->solves++;
-
-    if (products >= 0 && !jacobi)
-        age_factor(self, products, tolerance);
-    if (products >= 0)
-        return SP_OK;
-
-    if (jacobi)
-        return sp_fail(self->context, SP_NUMERICAL,
-                       "conjugate gradients found no solution in %d products, or the matrix not positive definite",
-                       MOST);
-
-    /* The old factor is no longer of use, or the matrix is indefinite, which this factorization shows. */
-    const int status = factor_now(self);
-    return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
-}
-
 /* Factors the tangent at q with a small multiple of the identity, by which a pivot that is only rounding is positive; S
  * itself is left without it. */
-static int factor_tangent(full *self, const double *q)
+static int factor_tangent(sp_full *self, const double *q)
 {
     matrix_start(self, 0);
     matrix_add(self, q, 1, 1, false, NULL);
@@ -476,7 +260,7 @@ static int factor_tangent(full *self, const double *q)
 
 static int matrix_regular(void *data, const double *q, enum sp_suspicion suspicion)
 {
-    full *self = data;
+    sp_full *self = data;
     const double doubtful = 1e-7; /* the matrix was factored near q, not there */
     const double weak = 1e-5;     /* worth a remark */
     const int64_t n = self->body->dof_count;
@@ -529,12 +313,12 @@ static int matrix_regular(void *data, const double *q, enum sp_suspicion suspici
 
 static void matrix_tolerance(void *data, double tolerance)
 {
-    ((full *)data)->enough = tolerance;
+    ((sp_full *)data)->enough = tolerance;
 }
 
 static int mass_solve(void *data, const double *b, double *x)
 {
-    full *self = data;
+    sp_full *self = data;
 
     if (!self->lumped)
         return sp_cholesky_solve(self->mass_factor, 1, b, x);
@@ -545,7 +329,7 @@ static int mass_solve(void *data, const double *b, double *x)
 
 static void tangent_times(void *data, const double *q, const double *v, double *y)
 {
-    full *self = data;
+    sp_full *self = data;
 
     if (self->linear) {
         sp_sparse_times(self->context, &self->K, 1, v, y);
@@ -565,7 +349,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
 
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
 {
-    full *self = data;
+    sp_full *self = data;
     uint64_t key = 14695981039346656037u; /* FNV-1a: a linear system keeps its factor while only anchors move */
     for (int64_t s = 0; s < count; s++) {
         const struct {
@@ -584,30 +368,9 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     self->spring_key = key;
 }
 
-/* Factors the matrix whose factor was kept, which may be that of some steps ago. */
-static int factor_again(full *self)
-{
-    if (self->solver == SP_SOLVER_JACOBI ||
-        (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
-        return SP_OK; /* the next solve factors first */
-
-    if (self->factored_values)
-        memcpy(self->S.value, self->factored_values,
-               (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
-
-    else {
-        self->mass_scale = self->factored_mass;
-        self->stiffness_scale = self->factored_stiffness;
-        self->spring_scale = self->factored_spring;
-        self->viscous_scale = self->factored_viscous;
-        sum_up(self);
-    }
-    return sp_cholesky_factor(self->factor, &self->S);
-}
-
 static void visit(void *data, sp_state *state)
 {
-    full *self = data;
+    sp_full *self = data;
 
     double *values[] = {&self->factored_mass,    &self->factored_stiffness, &self->factored_spring,
                         &self->factored_viscous, &self->factor_products,    &self->factor_digits};
@@ -625,13 +388,13 @@ static void visit(void *data, sp_state *state)
 
     /* The factor itself is not saved. */
     if (state->loading && !state->failed && self->factored)
-        state->failed = factor_again(self) != SP_OK;
+        state->failed = sp_full_factor_again(self) != SP_OK;
 }
 
 static int report(void *data, const double *q, const double *external, sp_system_report *report);
 
 /* Allocates the vectors; the pool tells if it was out of memory. */
-static void allocate(full *self)
+static void allocate(sp_full *self)
 {
     const int64_t rows = 3 * self->body->mesh->vertex_count, n = self->body->dof_count;
 
@@ -650,7 +413,7 @@ static void allocate(full *self)
 }
 
 /* The diagonal of the mass matrix. */
-static void find_diagonal(full *self)
+static void find_diagonal(sp_full *self)
 {
     for (int64_t row = 0; row < self->body->dof_count; row++)
         for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
@@ -661,7 +424,7 @@ static void find_diagonal(full *self)
 int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool lumped, const double *prescribed,
                        sp_system *system)
 {
-    full *self = calloc(1, sizeof *self);
+    sp_full *self = calloc(1, sizeof *self);
     int64_t n = body->dof_count, *node = NULL;
     int status;
 
@@ -674,8 +437,8 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
                           .force = force,
                           .matrix_start = matrix_start,
                           .matrix_add = matrix_add,
-                          .matrix_factor = matrix_factor,
-                          .matrix_solve = matrix_solve,
+                          .matrix_factor = sp_full_factor,
+                          .matrix_solve = sp_full_solve,
                           .matrix_regular = matrix_regular,
                           .mass_times = mass_times,
                           .mass_solve = mass_solve,
@@ -735,7 +498,7 @@ done:
 
 void sp_full_system_free(sp_system *system)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
     if (!self)
         return;
     sp_supports_free(&self->supports);
@@ -753,7 +516,7 @@ void sp_full_system_free(sp_system *system)
 
 static void viscous_add(void *data, const double *q, double scale)
 {
-    full *self = data;
+    sp_full *self = data;
 
     if (self->linear) {
         self->viscous_scale += scale;
@@ -766,7 +529,7 @@ static void viscous_add(void *data, const double *q, double scale)
 
 static void viscous_times(void *data, const double *q, const double *v, double *y)
 {
-    full *self = data;
+    sp_full *self = data;
 
     if (self->linear) {
         sp_sparse_times(self->context, &self->D, 1, v, y);
@@ -784,7 +547,7 @@ static void viscous_times(void *data, const double *q, const double *v, double *
 
 int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
     if (self->linear) {
         SP_PASS(sp_fe_space_matrix(self->context, self->body, &self->D));
         memset(self->f, 0, (size_t)(3 * self->body->mesh->vertex_count) * sizeof *self->f);
@@ -800,7 +563,7 @@ int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
 
 int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
     const int status = sp_supports_set_grounds(self->context, &self->supports, count, grounds);
 
     if (status != SP_OK || count == 0)
@@ -816,7 +579,7 @@ int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
 
 int sp_full_system_solver(sp_system *system, enum sp_solver solver, double tolerance)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
 
     self->solver = solver;
     self->tolerance = tolerance > 0 ? tolerance : 1e-8;
@@ -837,7 +600,7 @@ int sp_full_system_solver(sp_system *system, enum sp_solver solver, double toler
 
 static int report(void *data, const double *q, const double *external, sp_system_report *report)
 {
-    const full *self = data;
+    const sp_full *self = data;
     (void)q, (void)external;
     report->iterative = self->solver != SP_SOLVER_DIRECT;
     report->linear_solves = self->solves;
@@ -849,7 +612,7 @@ static int report(void *data, const double *q, const double *external, sp_system
 
 void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *products, int64_t *factorizations)
 {
-    const full *self = system->self;
+    const sp_full *self = system->self;
     *solves = self->solves;
     *products = self->products;
     *factorizations = self->factorizations;
@@ -857,13 +620,13 @@ void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *pr
 
 int sp_full_system_open(sp_system *system)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
     return self->K.value ? SP_OK : sp_fe_space_matrix(self->context, self->body, &self->K);
 }
 
 void sp_full_system_stiffness(const sp_system *system, const double *q, bool definite, double *f, const sp_sparse **K)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
 
     *K = &self->K;
     if (self->linear) {
@@ -884,29 +647,29 @@ void sp_full_system_stiffness(const sp_system *system, const double *q, bool def
 
 const sp_sparse *sp_full_system_mass(const sp_system *system)
 {
-    return &((const full *)system->self)->M;
+    return &((const sp_full *)system->self)->M;
 }
 
 const sp_supports *sp_full_system_supports(const sp_system *system)
 {
-    return &((const full *)system->self)->supports;
+    return &((const sp_full *)system->self)->supports;
 }
 
 const double *sp_full_system_displacement(const sp_system *system, const double *q)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
     sp_fe_space_scatter(self->body, q, self->u);
     return self->u;
 }
 
 const double *sp_full_system_prescribed_velocity(const sp_system *system)
 {
-    return ((const full *)system->self)->v;
+    return ((const sp_full *)system->self)->v;
 }
 
 int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x)
 {
-    full *self = system->self;
+    sp_full *self = system->self;
     sp_pool scratch = {0};
     double *rest = sp_pool_new(&scratch, system->n, sizeof *rest);
     int status = sp_allocated(self->context, !scratch.failed);
@@ -916,8 +679,8 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
         matrix_start(self, 0);
         matrix_add(self, rest, 1, 1, false, NULL);
         if (self->linear)
-            sum_up(self);
-        status = factor_now(self); /* whatever solver the steps use */
+            sp_full_sum_up(self);
+        status = sp_full_factor_now(self); /* whatever solver the steps use */
     }
 
     if (status == SP_OK)
@@ -928,7 +691,7 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
 
 void sp_full_system_factor_size(const sp_system *system, double *nonzeros, double *flops)
 {
-    const full *self = system->self;
+    const sp_full *self = system->self;
     *nonzeros = sp_cholesky_nonzeros(self->factor);
     *flops = sp_cholesky_flops(self->factor);
 }

@@ -8,25 +8,19 @@
 
 #include <string.h>
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 /* The options of the program that computed the trajectory. */
 static void check_origin(const tool_equilibrium *e, const char *model)
 {
     static const char *const inputs[] = {"activation", "cut", "skeleton"};
 
     const json_t *parameters = json_object_get(e->meta, "parameters");
-    if (strcmp(text_of(e->meta, "tool"), "simfull") || strcmp(text_of(parameters, "integrator"), "static"))
+    if (strcmp(tool_text_of(e->meta, "tool"), "simfull") || strcmp(tool_text_of(parameters, "integrator"), "static"))
         tool_fail(SP_INPUT, e->path,
                   "it is not a static equilibrium of a full-order model (simfull --integrator static)");
 
-    if (strcmp(text_of(parameters, "model"), model))
+    if (strcmp(tool_text_of(parameters, "model"), model))
         tool_fail(SP_INPUT, e->path, "it was computed by simfull --model %.40s, expected --model %s",
-                  text_of(parameters, "model"), model);
+                  tool_text_of(parameters, "model"), model);
 
     for (int i = 0; i < TOOL_COUNT(inputs); i++)
         if (tool_meta_has_input(e->meta, inputs[i]))
@@ -100,7 +94,7 @@ void tool_equilibrium_apply(const tool_equilibrium *e, const char *mesh_hash, sp
 {
     tool_material_edits edits;
 
-    tool_check_hash(e->path, "mesh", text_of(e->meta, "mesh"), mesh_hash);
+    tool_check_hash(e->path, "mesh", tool_text_of(e->meta, "mesh"), mesh_hash);
     if (e->rows != 3 * mesh->vertex_count)
         tool_fail(SP_INPUT, e->path, "it is of %lld vertices, the mesh has %lld", (long long)(e->rows / 3),
                   (long long)mesh->vertex_count);
@@ -132,7 +126,7 @@ const char *tool_equilibrium_loads_hash(const tool_equilibrium *e)
     size_t i;
     const json_t *input;
     json_array_foreach(json_object_get(e->meta, "inputs"), i,
-                       input) if (!strcmp(text_of(input, "option"), "loads")) return text_of(input, "sha256");
+                       input) if (!strcmp(tool_text_of(input, "option"), "loads")) return tool_text_of(input, "sha256");
     return "";
 }
 

@@ -245,6 +245,12 @@ void tool_meta_output(json_t *meta, const char *option)
     tool_facts(meta, sp_facts_of_meta, {"output", .text = option});
 }
 
+const char *tool_text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
 json_t *tool_result_new(void)
 {
     json_t *result = json_object();

@@ -272,6 +272,9 @@ typedef struct tool_fact {
 #define tool_facts(object, facts, ...) tool_facts_set(object, facts, (const tool_fact[]){__VA_ARGS__, {0}})
 void tool_facts_set(json_t *object, const sp_fact *facts, const tool_fact *values);
 
+/* A text of a JSON object; "" if it is not there. */
+const char *tool_text_of(const json_t *object, const char *key);
+
 /* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are
  * synchronized and renamed together when the last one is finished, or the old files are kept. An output that replaces a
  * file keeps its permissions. An output that is also read, or another output of the command line, is a usage error. */

@@ -28,6 +28,8 @@ static const double model_damping_of_mesh[2] = {0, 0}; /* kernel.js sets it */
 
 #include "formats/export/source/model.c"
 
+#include "formats/export/source/model_motion.c"
+
 static model_state kernel_state;
 static double kernel_force[KERNEL_MOST];
 

@@ -96,6 +96,14 @@ SP_INLINE int sp_warp_entries(int corners)
     return (9 * sp_pair_count(corners) + 3 * (corners - 1) + SP_LANES - 1) / SP_LANES * SP_LANES;
 }
 
+/* ---- construction (warp_make.c), in this order ---- */
+
+int sp_warp_make_vectors(sp_warp_system *w) SP_MUST_USE;
+int sp_warp_make_rows(sp_warp_system *w) SP_MUST_USE;
+int sp_warp_make_blocks(sp_warp_system *w) SP_MUST_USE;
+int sp_warp_make_elements(sp_warp_system *w) SP_MUST_USE; /* ELEMENT */
+int sp_warp_make_factors(sp_warp_system *w) SP_MUST_USE;
+
 /* ---- frames of edges (warp_frames.c) ---- */
 
 /* Chooses the frames. */

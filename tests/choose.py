@@ -54,7 +54,7 @@ def distances(changed, includes):
 
 def unit_tests(reached):
     tests = [(steps, pathlib.PurePath(path).stem) for path, steps in reached.items() if path.startswith('tests/unit/') and path.endswith('.c')]
-    return [name for steps, name in sorted(tests) if name != 'prepare']
+    return [name for steps, name in sorted(tests) if name not in ('harness', 'prepare')]
 
 
 def program_distances(reached):

@@ -50,7 +50,7 @@ static bool same(const supple_body *a, const supple_body *b)
 
 /* ---- wrong calls ---- */
 
-static void wrong_files(void)
+TEST(wrong_files)
 {
     supple_body *body = (supple_body *)&polynomials;
     supple_body_files files = polynomials;
@@ -87,7 +87,7 @@ static void wrong_files(void)
     supple_body_close(NULL);
 }
 
-static void wrong_calls(void)
+TEST(wrong_calls)
 {
     supple_body *body = opened(&polynomials);
     const supple_integration how = supple_integration_default();
@@ -152,7 +152,7 @@ static void wrong_calls(void)
     supple_body_close(body);
 }
 
-static void cannot_fall(void)
+TEST(cannot_fall)
 {
     supple_body *body = opened(&(supple_body_files){"free.npz", "free-basis.npz", "free-poly.npz", NULL, 0});
     REFUSED(supple_body_set_gravity(body, (double[3]){0, 0, -9.81}), SUPPLE_USAGE, "nothing fixes the mesh");
@@ -162,7 +162,7 @@ static void cannot_fall(void)
 /* ---- loads ---- */
 
 /* A constant force and a spring that are set, and the same from a file. */
-static void set_as_from_a_file(void)
+TEST(set_as_from_a_file)
 {
     supple_body *set = opened(&polynomials), *file = opened(&polynomials);
     const supple_integration how = supple_integration_default();
@@ -183,7 +183,7 @@ static void set_as_from_a_file(void)
 }
 
 /* With gamma below 1/2 Newmark's method gains energy in every step; with 1/2 it does not. */
-static void energy_from_nothing_is_said(void)
+TEST(energy_from_nothing_is_said)
 {
     for (int wrong = 0; wrong < 2; wrong++) {
         supple_body *body = opened(&polynomials);
@@ -209,7 +209,7 @@ static void energy_from_nothing_is_said(void)
 }
 
 /* A spring that is set after the start acts from the next step on, and its energy counts as work. */
-static void springs_act_at_once(void)
+TEST(springs_act_at_once)
 {
     supple_body *body = started(&polynomials);
     supple_energies before, after;
@@ -228,7 +228,7 @@ static void springs_act_at_once(void)
 }
 
 /* Hundreds of springs in addition to those of a file, against one spring with their total stiffness. */
-static void many_springs(void)
+TEST(many_springs)
 {
     enum { MANY = 400 };
     supple_body *one = opened(&polynomials), *many = opened(&polynomials);
@@ -256,7 +256,7 @@ static void many_springs(void)
 }
 
 /* Gravity pulls by mass: the generalized force is UᵀM g. */
-static void gravity_by_mass(void)
+TEST(gravity_by_mass)
 {
     supple_body *body = opened(&polynomials);
     const supple_integration how = {.scheme = SUPPLE_STATIC, .step = 1};
@@ -320,7 +320,7 @@ static void forces_are_gradients(const supple_body_files *files, double most)
     supple_body_close(body);
 }
 
-static void evaluation_polynomials(void)
+TEST(evaluation_polynomials)
 {
     forces_are_gradients(&polynomials, 2);
     supple_body *body = opened(&polynomials);
@@ -330,13 +330,13 @@ static void evaluation_polynomials(void)
     supple_body_close(body);
 }
 
-static void evaluation_cubature(void)
+TEST(evaluation_cubature)
 {
     forces_are_gradients(&cubature, 0.2);
 }
 
 /* Reading, evaluating and saving change nothing of the motion. */
-static void reading_changes_nothing(void)
+TEST(reading_changes_nothing)
 {
     supple_body *plain = started(&polynomials), *read = started(&polynomials);
     double f[64], q[64] = {0.3, -0.2}, u[300];
@@ -379,7 +379,7 @@ static void pushed(supple_scheme scheme, double step, double *q)
     supple_body_close(body);
 }
 
-static void forces_act_when_they_are_set(void)
+TEST(forces_act_when_they_are_set)
 {
     const supple_integration how = supple_integration_default();
     supple_body *before = opened(&polynomials), *after = started(&polynomials);
@@ -412,7 +412,7 @@ static void forces_act_when_they_are_set(void)
 
 /* ---- displacements ---- */
 
-static void displacements_are_products(void)
+TEST(displacements_are_products)
 {
     supple_body *body = started(&polynomials);
     const int64_t n = supple_body_vertices(body), r = supple_body_coordinates(body),
@@ -474,14 +474,14 @@ static void materials_keep_the_balance(const supple_body_files *files)
     supple_body_close(body);
 }
 
-static void balance(void)
+TEST(balance)
 {
     materials_keep_the_balance(&polynomials);
     const supple_body_files files = {"mesh.npz", "basis.npz", NULL, "plain-cub.npz", 0};
     materials_keep_the_balance(&files);
 }
 
-static void materials_as_a_new_body(void)
+TEST(materials_as_a_new_body)
 {
     supple_body *edited = opened(&polynomials), *twin = NULL;
     const supple_integration how = supple_integration_default();
@@ -549,7 +549,7 @@ static void saved_steps_again(const supple_body_files *files, bool springs)
     supple_body_close(other);
 }
 
-static void saved(void)
+TEST(saved)
 {
     saved_steps_again(&polynomials, false);
     saved_steps_again(&polynomials, true);
@@ -560,7 +560,7 @@ static void saved(void)
 /* ---- the arrays of the state ---- */
 
 /* The arrays of a motion are those of every later one, and have its values. */
-static void coordinates_keep_their_address(void)
+TEST(coordinates_keep_their_address)
 {
     supple_body *body = started(&polynomials);
     const supple_integration how = supple_integration_default();
@@ -592,7 +592,7 @@ static void coordinates_keep_their_address(void)
 }
 
 /* A state belongs to the files, materials, gravity, loads and integration of its body. */
-static void states_of_others(void)
+TEST(states_of_others)
 {
     supple_body *body = started(&polynomials);
     supple_integration how = supple_integration_default();
@@ -628,7 +628,7 @@ static void states_of_others(void)
 /* ---- after failures ---- */
 
 /* Calls that fail half-way leave the motion as it was, to the last bit. */
-static void failures_change_nothing(void)
+TEST(failures_change_nothing)
 {
     const supple_integration central = {
         .scheme = SUPPLE_CENTRAL, .step = 2e-4, .damping_mass = -1, .damping_stiffness = -1};
@@ -665,7 +665,7 @@ static double sum(const supple_body *body)
 }
 
 /* Numbers so large that products overflow: a refusal, or a finite motion, without a lasting effect. */
-static void huge_numbers(void)
+TEST(huge_numbers)
 {
     supple_integration how = supple_integration_default();
     supple_body_files files = polynomials;
@@ -700,7 +700,7 @@ static void huge_numbers(void)
     supple_body_close(plain);
 }
 
-static void wrong_integrations(void)
+TEST(wrong_integrations)
 {
     const supple_integration how = supple_integration_default();
     supple_body *body = opened(&polynomials);
@@ -724,7 +724,7 @@ static void wrong_integrations(void)
 }
 
 /* Counts for which there can be no array: nothing is read. */
-static void counts_without_memory(void)
+TEST(counts_without_memory)
 {
     const int64_t counts[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX / 2, INT64_MAX / 3 + 1};
     supple_body *body = started(&polynomials);
@@ -744,7 +744,7 @@ static void counts_without_memory(void)
 }
 
 /* Opening, and other materials, leave no memory behind: less than what the allocator itself keeps. */
-static void memory_does_not_grow(void)
+TEST(memory_does_not_grow)
 {
     if (!COUNTS_ALLOCATIONS)
         SKIP("sanitizers have an allocator of their own");
@@ -766,7 +766,7 @@ static void memory_does_not_grow(void)
 }
 
 /* Every allocation fails once: the call reports it, and the body continues as if the call had not been made. */
-static void memory_that_is_missing(void)
+TEST(memory_that_is_missing)
 {
     if (!COUNTS_ALLOCATIONS)
         SKIP("sanitizers have an allocator of their own");
@@ -811,7 +811,7 @@ static void *run(void *data)
     return NULL;
 }
 
-static void two_threads_as_one(void)
+TEST(two_threads_as_one)
 {
     const supple_body_files *const files[2] = {&polynomials, &cubature};
     supple_body *alone[2], *together[2];
@@ -835,7 +835,7 @@ static void two_threads_as_one(void)
     }
 }
 
-static void steps_allocate_nothing(void)
+TEST(steps_allocate_nothing)
 {
     const supple_body_files *const files[3] = {&polynomials, &cubature, &modal};
     if (!COUNTS_ALLOCATIONS)
@@ -886,31 +886,5 @@ int main(int argc, char **argv)
 {
     if (argc == 10 && !strcmp(argv[1], "run"))
         return print_run(argv + 2);
-    RUN(wrong_files);
-    RUN(wrong_calls);
-    RUN(cannot_fall);
-    RUN(set_as_from_a_file);
-    RUN(energy_from_nothing_is_said);
-    RUN(springs_act_at_once);
-    RUN(many_springs);
-    RUN(gravity_by_mass);
-    RUN(evaluation_polynomials);
-    RUN(evaluation_cubature);
-    RUN(reading_changes_nothing);
-    RUN(forces_act_when_they_are_set);
-    RUN(displacements_are_products);
-    RUN(materials_as_a_new_body);
-    RUN(balance);
-    RUN(saved);
-    RUN(coordinates_keep_their_address);
-    RUN(states_of_others);
-    RUN(failures_change_nothing);
-    RUN(huge_numbers);
-    RUN(wrong_integrations);
-    RUN(counts_without_memory);
-    RUN(memory_does_not_grow);
-    RUN(memory_that_is_missing);
-    RUN(two_threads_as_one);
-    RUN(steps_allocate_nothing);
-    return test_end();
+    return test_all();
 }

@@ -44,7 +44,7 @@ static bool same(const supple_scene *a, const supple_scene *b)
     return equal;
 }
 
-static void wrong_calls(void)
+TEST(wrong_calls)
 {
     supple_scene_options how = supple_scene_options_default(), wrong = how;
     supple_scene *scene = (supple_scene *)&how;
@@ -100,7 +100,7 @@ static void wrong_calls(void)
 }
 
 /* A hand that is moved as the path in the file. */
-static void a_hand_as_its_path(void)
+TEST(a_hand_as_its_path)
 {
     supple_scene *file = opened("scene.json", 0.001), *moved = opened("scene.json", 0.001);
     const supple_pose hand = {{3, -2, 0.5}, {1, 0, 0, 0}};
@@ -134,7 +134,7 @@ static supple_pose hand_of(const supple_scene *scene)
 
 /* With the clutch held the device goes away and turns, by poses and by a velocity, and the manipulandum rests; then it
  * goes on from there. A state that was saved meanwhile has the clutch. The first pose ends the clutch of the file. */
-static void a_clutch(void)
+TEST(a_clutch)
 {
     supple_scene *scene = opened("scene.json", 0.001), *other = opened("scene.json", 0.001);
     const supple_pose start = {{3, -2, 0.5}, {1, 0, 0, 0}}, away = {{1, 1, 1}, {0.6, 0, 0, 0.8}},
@@ -195,7 +195,7 @@ static void a_clutch(void)
 }
 
 /* F = m a for a body of 1 kg about its centre, from rest. */
-static void a_force_moves_a_mass(void)
+TEST(a_force_moves_a_mass)
 {
     supple_scene *scene = opened("scene.json", 0.001);
     const int64_t ball = body(scene, "balls[0]");
@@ -230,7 +230,7 @@ static void centre(const supple_scene *scene, int64_t number, double c[3])
 }
 
 /* Two opposite forces on a rigid bar, whose vertices are placed symmetrically, turn it about its centre. */
-static void a_couple_turns(void)
+TEST(a_couple_turns)
 {
     supple_scene *scene = opened("rigid.json", 0.001);
     const int64_t bar = body(scene, "bar"), n = supple_scene_vertices(scene, bar);
@@ -259,7 +259,7 @@ static void a_couple_turns(void)
 }
 
 /* The energy-conserving step of a deformable body: the work of a constant force is its energy. */
-static void work_becomes_energy(void)
+TEST(work_becomes_energy)
 {
     supple_scene_options how = supple_scene_options_default();
     supple_scene *scene = NULL;
@@ -282,7 +282,7 @@ static void work_becomes_energy(void)
     supple_scene_close(scene);
 }
 
-static void saved(void)
+TEST(saved)
 {
     supple_scene *one = opened("rigid.json", 0.001), *other = opened("rigid.json", 0.001);
     size_t size = 0;
@@ -339,7 +339,7 @@ static void saved(void)
 }
 
 /* A scene reads its paths again when it goes back: without them it waits for another load. */
-static void files_that_vanish(void)
+TEST(files_that_vanish)
 {
     supple_scene *scene = opened("scene.json", 0.001), *plain = opened("scene.json", 0.001);
     supple_pose pose;
@@ -366,7 +366,7 @@ static void files_that_vanish(void)
 }
 
 /* Numbers so large that products overflow: a refusal, or poses that are finite. */
-static void huge_numbers(void)
+TEST(huge_numbers)
 {
     const supple_pose far[2] = {{{1e300, 0, 0}, {1e300, 1e300, 0, 0}}, {{3, -2, 0.5}, {1, 0, 0, 0}}};
     const double fast[2][6] = {{0}, {1e300, 0, 0, 0, 1e300, 1e300}};
@@ -394,7 +394,7 @@ static void huge_numbers(void)
 }
 
 /* Counts for which there can be no array: nothing is read. */
-static void counts_without_memory(void)
+TEST(counts_without_memory)
 {
     const int64_t counts[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX / 2, INT64_MAX / 3 + 1}, vertex = 0;
     supple_scene *scene = opened("scene.json", 0.001);
@@ -534,7 +534,7 @@ static double push(const supple_body *model, const double *M, int count, double 
 }
 
 /* A force changes the momentum by F t, and that about the centre of mass by the torque. */
-static void momenta_of_a_free_body(void)
+TEST(momenta_of_a_free_body)
 {
     supple_body *model = NULL;
     GOOD(supple_body_open(&(supple_body_files){"free.npz", "free-basis.npz", "free-poly.npz", NULL, 0}, &model));
@@ -554,7 +554,7 @@ static void momenta_of_a_free_body(void)
 }
 
 /* Reading and saving change nothing of the motion. */
-static void reading_changes_nothing(void)
+TEST(reading_changes_nothing)
 {
     const char *const paths[2] = {"scene.json", "free.json"};
     for (int i = 0; i < 2; i++) {
@@ -583,7 +583,7 @@ static void *run(void *data)
     return NULL;
 }
 
-static void two_threads_as_one(void)
+TEST(two_threads_as_one)
 {
     const char *const paths[2] = {"scene.json", "rigid.json"};
     supple_scene *alone[2], *together[2];
@@ -604,7 +604,7 @@ static void two_threads_as_one(void)
     }
 }
 
-static void memory(void)
+TEST(memory)
 {
     if (!COUNTS_ALLOCATIONS)
         SKIP("sanitizers have an allocator of their own");
@@ -627,7 +627,7 @@ static void memory(void)
 
 /* Every allocation of opening and loading fails once; another load brings the scene back. The calls do without a few of
  * them: names that only the programs record. */
-static void memory_that_is_missing(void)
+TEST(memory_that_is_missing)
 {
     if (!COUNTS_ALLOCATIONS)
         SKIP("sanitizers have an allocator of their own");
@@ -661,7 +661,7 @@ static void memory_that_is_missing(void)
     supple_scene_close(plain);
 }
 
-static void threads_change_nothing(void)
+TEST(threads_change_nothing)
 {
     supple_scene_options how = supple_scene_options_default();
     supple_scene *one = opened("scene.json", 0.001), *two = NULL;
@@ -710,7 +710,7 @@ static int print_run(char **word)
 }
 
 /* A bar falls on a plate that it crosses in one step, and one that lies still. */
-static void what_simscene_would_say(void)
+TEST(what_simscene_would_say)
 {
     static const char *const words[] = {"bar passed through plate without contact", ""};
     char text[2000];
@@ -741,22 +741,5 @@ int main(int argc, char **argv)
 {
     if (argc == 5 && !strcmp(argv[1], "run"))
         return print_run(argv + 2);
-    RUN(wrong_calls);
-    RUN(a_hand_as_its_path);
-    RUN(a_clutch);
-    RUN(a_force_moves_a_mass);
-    RUN(a_couple_turns);
-    RUN(work_becomes_energy);
-    RUN(saved);
-    RUN(files_that_vanish);
-    RUN(huge_numbers);
-    RUN(counts_without_memory);
-    RUN(momenta_of_a_free_body);
-    RUN(reading_changes_nothing);
-    RUN(threads_change_nothing);
-    RUN(two_threads_as_one);
-    RUN(what_simscene_would_say);
-    RUN(memory);
-    RUN(memory_that_is_missing);
-    return test_end();
+    return test_all();
 }

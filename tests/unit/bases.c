@@ -5,8 +5,6 @@
 #include "bodies.h"
 #include "test.h"
 
-static sp_context context;
-
 enum { ROWS = 600 };
 
 static double diagonal[ROWS];
@@ -21,19 +19,19 @@ static sp_metric lumped(void)
 /* Random mass-orthonormal columns. */
 static void orthonormal(const sp_metric *metric, int64_t count, uint64_t stream, double *Q)
 {
-    double *R = calloc((size_t)(count * count), 8);
+    double *R = test_new(count * count, 8);
     int64_t rank;
     random_field(ROWS * count, stream, Q);
     CHECK_OK(sp_metric_orthonormalize(&context, metric, count, Q, 1e-12, R, &rank));
     CHECK(rank == count, "rank %lld", (long long)rank);
-    free(R);
 }
 
-static void orthonormalization_survives_near_dependence(void)
+TEST(orthonormalization_survives_near_dependence)
 {
     sp_metric metric = lumped();
     enum { COUNT = 40 };
-    double *A = calloc(ROWS * COUNT, 8), *Q = calloc(ROWS * COUNT, 8), *R = calloc(COUNT * COUNT, 8), error, worst = 0;
+    double *A = calloc(ROWS * COUNT, 8), *Q = test_new(ROWS * COUNT, 8), *R = test_new(COUNT * COUNT, 8), error,
+           worst = 0;
     int64_t rank;
     random_field(ROWS * COUNT, 1, A);
     for (int c = 1; c < COUNT;
@@ -58,15 +56,15 @@ static void orthonormalization_survives_near_dependence(void)
         }
     NOTE("orthonormal to %.1e, A - QR %.1e", error, worst);
     CHECK(worst < 1e-12, "A - QR is %g", worst);
-    free(A), free(Q), free(R);
+    free(A);
 }
 
 /* Columns with known singular values over twelve decades: all are accurate. */
-static void pca_finds_known_singular_values(void)
+TEST(pca_finds_known_singular_values)
 {
     sp_metric metric = lumped();
     enum { RANK = 7, COUNT = 12 };
-    double *Q = calloc(ROWS * RANK, 8), *A = calloc(ROWS * COUNT, 8), V[RANK][COUNT], singular[COUNT];
+    double *Q = test_new(ROWS * RANK, 8), *A = test_new(ROWS * COUNT, 8), V[RANK][COUNT], singular[COUNT];
     orthonormal(&metric, RANK, 3, Q);
     for (int k = 0; k < RANK; k++) /* orthonormal rows: a discrete cosine transform */
         for (int c = 0; c < COUNT; c++)
@@ -76,10 +74,9 @@ static void pca_finds_known_singular_values(void)
             for (int i = 0; i < ROWS; i++)
                 A[c * ROWS + i] += Q[k * ROWS + i] * pow(10, -2 * k) * V[k][c];
     int64_t rank;
-    sp_store store;
+    OWNED(sp_store) store;
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
     CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, singular, &rank));
-    sp_store_free(&store);
     CHECK(rank >= RANK, "rank %lld", (long long)rank);
     for (int k = 0; k < RANK; k++)
         CHECK_NEAR(singular[k] / pow(10, -2 * k), 1, 1e-15 / pow(10, -2 * k) + 1e-13);
@@ -89,16 +86,15 @@ static void pca_finds_known_singular_values(void)
             dot += Q[k * ROWS + i] * diagonal[i] * A[k * ROWS + i];
         CHECK_NEAR(fabs(dot), 1, 1e-9);
     }
-    free(Q), free(A);
 }
 
 /* The first columns stay, small ones too, and the others follow as their principal directions beyond that space: here
  * known ones, with a part in that space that must not matter. */
-static void pca_beyond_a_space(void)
+TEST(pca_beyond_a_space)
 {
     sp_metric metric = lumped();
     enum { FIRST = 3, RANK = 5, COUNT = FIRST + 9 };
-    double *Q = calloc(ROWS * (FIRST + RANK), 8), *A = calloc(ROWS * COUNT, 8), value[COUNT], worst = 0;
+    double *Q = test_new(ROWS * (FIRST + RANK), 8), *A = test_new(ROWS * COUNT, 8), value[COUNT], worst = 0;
     orthonormal(&metric, FIRST + RANK, 5, Q);
     for (int c = 0; c < FIRST; c++) /* the last one repeats the first */
         for (int i = 0; i < ROWS; i++)
@@ -111,11 +107,10 @@ static void pca_beyond_a_space(void)
             A[(FIRST + c) * ROWS + i] += 100 * Q[i] - 50 * Q[ROWS + i];
         }
     int64_t rank;
-    sp_store store;
+    OWNED(sp_store) store;
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
     CHECK_OK(sp_mass_pca_beyond(&context, &metric, FIRST, 5, &store, value, &rank));
     CHECK(store.count == 5 && rank == 2 + RANK, "%lld columns, rank %lld", (long long)store.count, (long long)rank);
-    sp_store_free(&store);
     CHECK_NEAR(value[0], 1, 1e-12);
     CHECK_NEAR(value[1] * 1e6, 1, 1e-12);
     for (int k = 0; k < RANK; k++)
@@ -130,14 +125,13 @@ static void pca_beyond_a_space(void)
             worst = fmax(worst, fmax(fabs(fabs(with) - (a == b)), fabs(own - (a == b))));
         }
     CHECK(worst < 1e-9, "off by %g", worst);
-    free(Q), free(A);
 }
 
-static void principal_angles_are_the_ones_put_in(void)
+TEST(principal_angles_are_the_ones_put_in)
 {
     sp_metric metric = lumped();
     enum { A = 5, B = 3 };
-    double *Q = calloc(ROWS * (A + B), 8), *left = calloc(ROWS * A, 8), *right = calloc(ROWS * (B + 1), 8),
+    double *Q = test_new(ROWS * (A + B), 8), *left = test_new(ROWS * A, 8), *right = test_new(ROWS * (B + 1), 8),
            angle[B + 1];
     const double expected[B] = {1e-9, 0.3, 1.5};
     int64_t count;
@@ -155,13 +149,12 @@ static void principal_angles_are_the_ones_put_in(void)
     CHECK(count == B, "%lld angles", (long long)count);
     for (int c = 0; c < B; c++)
         CHECK_NEAR(angle[c], expected[c], 1e-13);
-    free(Q), free(left), free(right);
 }
 
 /* Fields with known parts along orthonormal columns q₀ … q₄ and outside of them, where the basis is a mix of those: its
  * first r columns span q₀ … q_{r−1}, column 2 repeats what was there, and sizes differ by 300 decades. What r columns
  * miss is then known. */
-static void projection_misses_what_was_put_outside(void)
+TEST(projection_misses_what_was_put_outside)
 {
     sp_metric metric = lumped();
     enum { SPAN = 4, COUNT = SPAN + 1, FIELDS = 5 };
@@ -171,7 +164,7 @@ static void projection_misses_what_was_put_outside(void)
                                            {0, 0, 0, 0, 0},
                                            {1e-200, 0, 0, 2e-212, 3e-209}};
     const int spanned[COUNT + 1] = {0, 1, 2, 2, 3, 4}; /* by the first r columns of the basis */
-    double *Q = calloc(ROWS * (SPAN + 1), 8), *B = calloc(ROWS * COUNT, 8), *X = calloc(ROWS * FIELDS, 8),
+    double *Q = test_new(ROWS * (SPAN + 1), 8), *B = test_new(ROWS * COUNT, 8), *X = test_new(ROWS * FIELDS, 8),
            missed[FIELDS][COUNT + 1], worst = 0;
     int64_t rank;
     orthonormal(&metric, SPAN + 1, 5, Q);
@@ -200,12 +193,11 @@ static void projection_misses_what_was_put_outside(void)
             worst = fmax(worst, size > 0 ? fabs(missed[f][r] - expected) / size : 0);
         }
     NOTE("worst error %.1e of the field", worst);
-    free(Q), free(B), free(X);
 }
 
 /* A consistent mass over two of three components couples them: (2 1; 1 2) kg. The field (1, 0) misses of the span of
  * (0, 1) what is left after taking ½ of it: (1, −½), whose norm is √(2 − 1 + ½). The third component has no mass. */
-static void projection_is_in_the_given_mass(void)
+TEST(projection_is_in_the_given_mass)
 {
     int64_t start[] = {0, 2, 4}, index[] = {0, 1, 0, 1}, dof[] = {0, -1, 1}, rank;
     double value[] = {2, 1, 1, 2}, B[] = {0, 5, 1}, X[] = {1, 9, 0}, missed[2];
@@ -217,16 +209,4 @@ static void projection_is_in_the_given_mass(void)
     CHECK_NEAR(missed[1], sqrt(1.5), 1e-15);
     double huge[] = {INFINITY, 0, 1};
     CHECK(sp_projection_measure(&context, &metric, 1, B, 1, huge, missed) == SP_INPUT, "an infinite field passes");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(orthonormalization_survives_near_dependence);
-    RUN(pca_finds_known_singular_values);
-    RUN(pca_beyond_a_space);
-    RUN(principal_angles_are_the_ones_put_in);
-    RUN(projection_misses_what_was_put_outside);
-    RUN(projection_is_in_the_given_mass);
-    return test_end();
 }

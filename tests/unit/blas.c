@@ -14,9 +14,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { N = 520, ENTRIES = N * N, RESULTS = 8, MOST_THREADS = 3, SECONDS = 200 };
+OWNER(sp_cholesky)
 
-static sp_context context;
+enum { N = 520, ENTRIES = N * N, RESULTS = 8, MOST_THREADS = 3, SECONDS = 200 };
 
 /* A product that waits for threads that never come does not end. */
 static void too_late(int number)
@@ -72,7 +72,7 @@ static void compute(double *result)
     free(work);
 }
 
-static void dense_from_one_thread_and_from_several(void)
+TEST(dense_from_one_thread_and_from_several)
 {
     double *result = aligned_alloc(64, (MOST_THREADS + 1) * RESULTS * ENTRIES * sizeof *result);
     const double *first = result;
@@ -90,7 +90,7 @@ static void dense_from_one_thread_and_from_several(void)
 }
 
 /* A calling program that has given BLAS threads of its own, as for libsupple. */
-static void alone_among_threads_of_a_caller(void)
+TEST(alone_among_threads_of_a_caller)
 {
     double *result = aligned_alloc(64, 2 * RESULTS * ENTRIES * sizeof *result);
     compute(result);
@@ -134,13 +134,13 @@ static void make_grid(int side, sp_sparse *K, sp_sparse *M)
     }
 }
 
-static void sparse_for_any_number_of_threads(void)
+TEST(sparse_for_any_number_of_threads)
 {
     enum { SIDE = 18, ORDER = SIDE * SIDE * SIDE, MODES = 6, COLUMNS = 20 };
-    sp_sparse K, M;
+    OWNED(sp_sparse) K, M;
     make_grid(SIDE, &K, &M);
     const size_t size = (2 * MODES * ORDER + 2 * MODES + COLUMNS * ORDER) * sizeof(double);
-    double *result[MOST_THREADS], *right = malloc(COLUMNS * ORDER * sizeof *right), residual[MODES];
+    double *result[MOST_THREADS], *right = test_new(COLUMNS * ORDER, sizeof *right), residual[MODES];
     for (int i = 0; i < COLUMNS * ORDER; i++)
         right[i] = sp_random_uniform(1, 3, (uint64_t)i);
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
@@ -152,11 +152,10 @@ static void sparse_for_any_number_of_threads(void)
                               &(sp_modes_parameters){.count = MODES, .arpack = arpack, .tolerance = 1e-12}, to,
                               to + MODES, residual, &report));
         }
-        sp_cholesky *factor;
+        OWNED_POINTER(sp_cholesky) *factor;
         CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
         CHECK_OK(sp_cholesky_factor(factor, &K));
         CHECK_OK(sp_cholesky_solve(factor, COLUMNS, right, to));
-        sp_cholesky_free(factor);
         CHECK(!memcmp(result[0], result[threads - 1], size), "other bytes with %d threads", threads);
     }
     for (int i = 0; i < MODES; i++)
@@ -164,25 +163,16 @@ static void sparse_for_any_number_of_threads(void)
     context.threads = 1;
     for (int i = 0; i < MOST_THREADS; i++)
         free(result[i]);
-    free(right);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
 }
 
-static void products_at_once(void)
+TEST(products_at_once)
 {
     for (int i = 0; i < 5; i++)
         CHECK_OK(process_blas_test(&context));
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     signal(SIGALRM, too_late);
     alarm(SECONDS);
-    RUN(dense_from_one_thread_and_from_several);
-    RUN(alone_among_threads_of_a_caller);
-    RUN(sparse_for_any_number_of_threads);
-    RUN(products_at_once);
-    return test_end();
 }

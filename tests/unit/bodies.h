@@ -80,69 +80,6 @@ static inline void make_box(int nx, int ny, int nz, double h, double distort, sp
 #undef V
 }
 
-enum { TEST_VARIANTS = 4 };
-
-/* Voxels, distorted hexahedra with 2×2×2 points, tetrahedra, two regions of which every third element is "stiff". */
-static inline int test_variant(sp_context *context, int variant, sp_mesh *mesh)
-{
-    sp_mesh box;
-    make_box(4, 3, 2, 0.3, variant == 0 ? 0 : 0.15, &box);
-    if (variant == 2) {
-        const int status = sp_mesh_split(context, &box, mesh);
-        sp_mesh_free(&box);
-        return status;
-    }
-    *mesh = box;
-    mesh->quadrature = variant == 1 ? 2 : 3;
-    if (variant == 3) {
-        mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
-        mesh->material_count = 2;
-        mesh->materials[0] = mesh->materials[1] = test_material();
-        strcpy(mesh->materials[1].name, "stiff");
-        mesh->materials[1].young = 7e6;
-        mesh->materials[1].poisson = 0.1;
-        for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e += 3)
-            mesh->region[e] = 1;
-    }
-    return SP_OK;
-}
-
-/* A body that is fixed at x = 0, with smooth displacements that vanish there. */
-typedef struct held_block {
-    sp_mesh mesh;
-    sp_fe_space body;
-    double *U; /* [rows, r], of the mesh's pool */
-    int64_t rows, elements;
-} held_block;
-
-/* Fixes b->mesh at x = 0 and makes the rest. */
-static inline int hold_block(sp_context *context, int r, held_block *b)
-{
-    int status;
-    int64_t prescribed;
-    SP_TRY(sp_mesh_fix_half_space(context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &prescribed));
-    SP_TRY(sp_fe_space_new(context, &b->mesh, &b->body));
-    b->rows = 3 * b->mesh.vertex_count;
-    b->elements = sp_mesh_element_count(&b->mesh);
-    b->U = sp_pool_new(&b->mesh.pool, b->rows * r, sizeof *b->U);
-    for (int j = 0; j < r; j++)
-        for (int64_t i = 0; i < b->rows; i++) {
-            const double *x = b->mesh.vertices + i / 3 * 3,
-                         phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)(i % 3));
-            if (b->body.dof[i] >= 0)
-                b->U[j * b->rows + i] =
-                    x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
-        }
-done:
-    return status;
-}
-
-static inline void free_held_block(held_block *b)
-{
-    sp_fe_space_free(&b->body);
-    sp_mesh_free(&b->mesh);
-}
-
 enum { BENDING_FIELDS = 8 };
 
 /* Displacements U [3·vertices, BENDING_FIELDS] of a bar along x, 0.2 m thick, that vanish at x = 0: bending with the

@@ -6,6 +6,11 @@
 #include "contact/voxmap.h"
 #include "contact_models.h"
 
+OWNER(sp_broad)
+OWNER(sp_deformed_field)
+OWNER(sp_traversal)
+OWNER(sp_voxmap)
+
 enum { COUNT = 400 };
 
 /* ---- boxes ---- */
@@ -55,12 +60,12 @@ static void make_boxes(uint64_t stream, enum crowd crowd, sp_box *box)
 }
 
 /* In every order of the sets of boxes, because the tree starts with the order of the previous run. */
-static void boxes_against_all_pairs(void)
+TEST(boxes_against_all_pairs)
 {
     static sp_box box[COUNT];
     static bool still[COUNT];
-    sp_broad *broad;
-    sp_list list = {0};
+    OWNED_POINTER(sp_broad) *broad;
+    OWNED(sp_list) list = {0};
     int64_t pairs = 0;
     CHECK_OK(sp_broad_new(&context, COUNT, &broad));
     for (uint64_t t = 0; t < 6 * CROWDS; t++) {
@@ -87,18 +92,16 @@ static void boxes_against_all_pairs(void)
         pairs += list.count;
     }
     CHECK(pairs > 10000, "%lld pairs", (long long)pairs);
-    sp_list_free(&list);
-    sp_broad_free(broad);
 }
 
-static void few_boxes(void)
+TEST(few_boxes)
 {
     static const sp_box whole = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}},
                         unit = {{0, 0, 0}, {1, 1, 1}};
     for (int64_t n = 0; n < 12; n++) {
         sp_box box[12];
-        sp_broad *broad;
-        sp_list list = {0};
+        OWNED_POINTER(sp_broad) *broad;
+        OWNED(sp_list) list = {0};
         CHECK_OK(sp_broad_new(&context, n, &broad));
         for (int t = 0; t < 2; t++) {
             for (int64_t i = 0; i < n; i++)
@@ -106,8 +109,6 @@ static void few_boxes(void)
             CHECK_OK(sp_broad_find(&context, broad, box, NULL, &list));
             CHECK(list.count == n * (n - 1) / 2, "%lld of %lld", (long long)list.count, (long long)n);
         }
-        sp_list_free(&list);
-        sp_broad_free(broad);
     }
 }
 
@@ -173,14 +174,14 @@ static void try_bounds(const sp_contact_pointshell *pointshell, const double *q,
     CHECK(missed == 0 && touching > TRIES / 50 && apart > TRIES / 50, "%s: %lld missed", what, (long long)missed);
 }
 
-static void bounds_miss_nothing(void)
+TEST(bounds_miss_nothing)
 {
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){-0.7, -0.1, 0}, (double[3]){0.5, 0.3, 0.2});
     sp_pointshell made = shell_of(&s, SP_POINTSHELL_REPULSION, 300, 3);
-    sp_contact_pointshell pointshell = contact_shell(&made);
-    sp_field field = field_of(&s, 20);
-    sp_voxmap *voxmap;
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
+    OWNED(sp_field) field = field_of(&s, 20);
+    OWNED_POINTER(sp_voxmap) *voxmap;
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
     const sp_distance plane = plane_of(7),
                       sphere = {.kind = SP_DISTANCE_SPHERE, .centre = {0.3, -0.2, 1}, .radius = 0.4},
@@ -193,19 +194,15 @@ static void bounds_miss_nothing(void)
     try_bounds(&pointshell, NULL, &box, 2, 502, "box");
     try_bounds(&pointshell, NULL, &grid, 1.2, 503, "grid");
     try_bounds(&pointshell, NULL, &voxels, 1.2, 504, "voxmap");
-    sp_voxmap_free(voxmap);
-    sp_field_free(&field);
-    sp_contact_pointshell_free(&pointshell);
-    sp_surface_free(&s);
 }
 
 /* The box contains all vertices, and places between them, with negative values, and each of its sides has a negative
  * vertex one cell inside. */
-static void grids_are_bounded_by_negative_cells(void)
+TEST(grids_are_bounded_by_negative_cells)
 {
     int64_t outside = 0, loose = 0;
     for (uint64_t t = 0; t < 60; t++) {
-        sp_field field = {.cells = {5, 6, 7}, .origin = {-1, 2, 0.5}, .spacing = 0.25};
+        OWNED(sp_field) field = {.cells = {5, 6, 7}, .origin = {-1, 2, 0.5}, .spacing = 0.25};
         field.distance = sp_pool_new(&field.pool, sp_field_vertices(&field), sizeof(float));
         for (int64_t i = 0; i < sp_field_vertices(&field); i++)
             field.distance[i] = random_in(600 + t, (uint64_t)i, 0, 1) < 0.02 * (double)(t % 4) ? -1 : 1;
@@ -239,7 +236,6 @@ static void grids_are_bounded_by_negative_cells(void)
             }
             loose += low != (least > 0 ? least - 1 : 0) || high != (most < field.cells[k] ? most + 1 : most);
         }
-        sp_field_free(&field);
     }
     CHECK(outside == 0 && loose == 0, "%lld places outside, %lld sides", (long long)outside, (long long)loose);
 }
@@ -247,7 +243,7 @@ static void grids_are_bounded_by_negative_cells(void)
 /* A field that shares constant data has the same values at the same coordinates, and moves independently. */
 static void check_shared(sp_deformed_field *deformed, const double q[3], uint64_t stream)
 {
-    sp_deformed_field *shared;
+    OWNED_POINTER(sp_deformed_field) *shared;
     CHECK_OK(sp_deformed_field_share(&context, deformed, &shared));
     for (int moved = 0; moved < 2; moved++) {
         int64_t differ = 0;
@@ -264,16 +260,15 @@ static void check_shared(sp_deformed_field *deformed, const double q[3], uint64_
         }
         CHECK(moved || q[0] == 0 ? differ == 0 : differ > 0, "%lld of 50 differ", (long long)differ);
     }
-    sp_deformed_field_free(shared);
 }
 
-static void deformed_bodies_miss_nothing(void)
+TEST(deformed_bodies_miss_nothing)
 {
     enum { PROXIES = 40 };
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     make_box(4, 2, 2, 0.25, 0, &mesh);
     const int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(3 * rows), sizeof *U), proxies[3 * PROXIES];
+    double *U = test_new(3 * rows, sizeof *U), proxies[3 * PROXIES];
     for (int64_t v = 0; v < mesh.vertex_count; v++) {
         const double *X = mesh.vertices + 3 * v,
                      fields[3][3] = {{X[0], 0, 0}, {0, X[0] * X[0], 0}, {X[1], 0, X[0] * X[1]}};
@@ -281,20 +276,20 @@ static void deformed_bodies_miss_nothing(void)
             for (int c = 0; c < 3; c++)
                 U[j * rows + 3 * v + c] = fields[j][c];
     }
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){0, 0, 0}, (double[3]){1, 0.5, 0.5});
-    sp_field field = field_of(&s, 16);
+    OWNED(sp_field) field = field_of(&s, 16);
     for (uint64_t i = 0; i < PROXIES; i++)
         for (uint64_t k = 0; k < 3; k++)
             proxies[3 * i + k] = random_in(800, 3 * i + k, 0, k ? 0.5 : 1);
     const sp_deformed_domain domain = {&field, PROXIES, proxies};
-    sp_deformed_field *deformed;
+    OWNED_POINTER(sp_deformed_field) *deformed;
     CHECK_OK(sp_deformed_field_new(&context, &mesh, 3, U, 1, &domain, 5, &deformed));
     const sp_distance distance = {.kind = SP_DISTANCE_DEFORMED, .deformed = deformed};
     sp_pointshell made = shell_of(&s, SP_POINTSHELL_REPULSION, 200, 2);
     sp_pointshell_motion_report report;
     CHECK_OK(sp_pointshell_transfer(&context, &mesh, 3, U, true, &made, &report));
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     for (uint64_t t = 0; t < 5; t++) {
         double q[3], own[3];
         char what[40];
@@ -307,12 +302,6 @@ static void deformed_bodies_miss_nothing(void)
         snprintf(what, sizeof what, "deformed %d", (int)t);
         try_bounds(&pointshell, own, &distance, 2, 820 + t, what);
     }
-    sp_contact_pointshell_free(&pointshell);
-    sp_deformed_field_free(deformed);
-    sp_field_free(&field);
-    sp_surface_free(&s);
-    sp_mesh_free(&mesh);
-    free(U);
 }
 
 /* ---- reuse of states ---- */
@@ -338,15 +327,16 @@ static sp_contact_pointshell flat_shell(int64_t count)
 
 /* A state that has culled nodes for a long time far away comes into contact with another body at once, and finds what a
  * new state finds, with many nodes and with few. */
-static void restarted_states_know_nothing(void)
+TEST(restarted_states_know_nothing)
 {
     static const sp_traversal_limits limits = {.warm = INT64_MAX, .cold = INT64_MAX, .tree = true, .coherence = true};
     static const int64_t counts[2] = {500, 70000};
     for (int c = 0; c < 2; c++) {
-        sp_contact_pointshell pointshell = flat_shell(counts[c]);
+        OWNED(sp_contact_pointshell) pointshell = flat_shell(counts[c]);
         const sp_distance plane = plane_at(0);
         sp_traversal_workspace *workspaces[2];
-        sp_traversal *used, *fresh;
+        OWNED_POINTER(sp_traversal) *used;
+        sp_traversal *fresh;
         const sp_pose at = sp_pose_identity();
         CHECK_OK(sp_traversal_workspace_new(&context, pointshell.count, &workspaces[0]));
         CHECK_OK(sp_traversal_workspace_new(&context, pointshell.count, &workspaces[1]));
@@ -376,21 +366,7 @@ static void restarted_states_know_nothing(void)
             sp_traversal_restart(used);
             sp_traversal_free(fresh);
         }
-        sp_traversal_free(used);
         sp_traversal_workspace_free(workspaces[0]);
         sp_traversal_workspace_free(workspaces[1]);
-        sp_contact_pointshell_free(&pointshell);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(boxes_against_all_pairs);
-    RUN(few_boxes);
-    RUN(bounds_miss_nothing);
-    RUN(grids_are_bounded_by_negative_cells);
-    RUN(deformed_bodies_miss_nothing);
-    RUN(restarted_states_know_nothing);
-    return test_end();
 }

@@ -1,16 +1,14 @@
 /* Stress stiffness, the stiffness of loads, and linear buckling. */
 #include "basis/buckling.h"
+#include "fixture.h"
 
 #include "assembly/elastic.h"
 #include "base/vec3.h"
 #include "linear/dense.h"
 #include "model/load_stiffness.h"
-#include "test.h"
 #include "typed_mesh.h"
 
 #include <lapacke.h>
-
-static sp_context context;
 
 /* A box without fixed vertices, of one type and law. */
 static void loose_box(int type, const sp_material *material, sp_mesh *mesh, sp_fe_space *body)
@@ -40,15 +38,15 @@ static void stress_stiffness(const sp_fe_space *body, const double *u, sp_sparse
 
 /* An infinitesimal rotation w = θ × X turns the internal forces: K_σ(u) w = θ × f at every vertex, with f = K(0) u.
  * (∫ ∇w σ ∇N_a dV = [θ]× ∫ σ ∇N_a dV.) For every type of element and every law. */
-static void rotation_turns_forces(void)
+TEST(rotation_turns_forces)
 {
     const double theta[3] = {0.3, -0.7, 0.5};
     for (int type = 0; type < SP_ELEMENT_TYPES; type++)
         for (int k = 0; k < TEST_LAWS; k += type == SP_HEX8 || type == SP_TET10 ? 1 : TEST_LAWS) {
             const sp_material material = test_law(k);
-            sp_mesh mesh;
-            sp_fe_space body;
-            sp_sparse S;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_fe_space) body;
+            OWNED(sp_sparse) S;
             loose_box(type, &material, &mesh, &body);
             const int64_t rows = 3 * mesh.vertex_count;
             double *u = sp_pool_new(&mesh.pool, 5 * rows, sizeof *u), *f = u + rows, *w = f + rows, *y = w + rows,
@@ -68,20 +66,17 @@ static void rotation_turns_forces(void)
                 }
             }
             CHECK(worst < 1e-13 * largest, "%s, law %d: %.2e of %.2e", sp_element_types[type].name, k, worst, largest);
-            sp_sparse_free(&S);
-            sp_fe_space_free(&body);
-            sp_mesh_free(&mesh);
         }
 }
 
 /* The third derivative of an energy that is quadratic in the strain, W''' [u, v, v], is vᵀK_σ(u)v + 2 uᵀK_σ(v)v. The
  * left side is a central difference of the tangent, which is a quadratic polynomial in u, so that any step is exact. */
-static void third_derivative(void)
+TEST(third_derivative)
 {
     static const int types[] = {SP_TET4, SP_TET10, SP_HEX8, SP_HEX8B, SP_HEX8I, SP_HEX20, SP_WEDGE15};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         sp_sparse S, T, plus, minus;
         loose_box(types[t], NULL, &mesh, &body);
         const int64_t rows = 3 * mesh.vertex_count;
@@ -105,20 +100,20 @@ static void third_derivative(void)
         sp_sparse *matrices[] = {&S, &T, &plus, &minus};
         for (int m = 0; m < 4; m++)
             sp_sparse_free(matrices[m]);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Minus the difference of the centrifugal forces of a body at X + u and at X. */
-static void centrifugal_stiffness(void)
+TEST(centrifugal_stiffness)
 {
     sp_load load = {.end = 1, .kind = SP_LOAD_ROTATION, .id = -1, .force = {20, -7, 31}, .point = {0.2, 0.1, -0.4}};
     for (int region = -1; region < 2; region++) {
-        sp_mesh mesh, moved;
-        sp_fe_space body, other;
-        sp_sparse K;
-        CHECK_OK(test_variant(&context, 3, &mesh));
+        OWNED(sp_mesh) mesh;
+        sp_mesh moved;
+        OWNED(sp_fe_space) body;
+        sp_fe_space other;
+        OWNED(sp_sparse) K;
+        make_variant(3, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_fe_space_pattern(&context, &body));
         CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
@@ -142,18 +137,15 @@ static void centrifugal_stiffness(void)
             largest = fmax(largest, fabs(y[i]));
         }
         CHECK(worst < 1e-13 * largest, "region %d: %.2e of %.2e", region, worst, largest);
-        sp_sparse_free(&K);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void spring_stiffness(void)
+TEST(spring_stiffness)
 {
     const sp_load load = {.end = 1, .kind = SP_LOAD_SPRING, .id = 5, .stiffness = 3};
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_sparse K;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_sparse) K;
     double sum = 0;
     loose_box(SP_TET4, NULL, &mesh, &body);
     CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
@@ -163,13 +155,10 @@ static void spring_stiffness(void)
     for (int c = 0; c < 3; c++)
         CHECK_NEAR(sp_sparse_entry(&K, 15 + c, 15 + c), 1.5, 0);
     CHECK_NEAR(sum, 4.5, 0);
-    sp_sparse_free(&K);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* What acts at the end of a static step. */
-static void shares(void)
+TEST(shares)
 {
     sp_load load = {.start = 1, .end = 3, .kind = SP_LOAD_ROTATION};
     CHECK_NEAR(sp_load_static_share(&load, 2, 2), 0.5, 1e-15);
@@ -188,33 +177,31 @@ static void shares(void)
 static double *dense_spectrum(const sp_sparse *K, const sp_sparse *S)
 {
     const int64_t n = K->order;
-    double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *mu = calloc((size_t)n, 8);
+    double *A = test_new(n * n, 8), *B = test_new(n * n, 8), *mu = calloc((size_t)n, 8);
     for (int64_t row = 0; row < n; row++)
         for (int64_t k = K->start[row]; k < K->start[row + 1]; k++) {
             A[n * row + K->index[k]] = S->value[k];
             B[n * row + K->index[k]] = K->value[k];
         }
     CHECK(LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'N', 'U', (int)n, A, (int)n, B, (int)n, mu) == 0, "LAPACK");
-    free(A);
-    free(B);
     return mu;
 }
 
 /* A distorted block under a random load, whose stress stiffness is of either sign, against LAPACK. */
-static void against_dense(void)
+TEST(against_dense)
 {
     enum { COUNT = 12, ROOM = 4 };
-    held_block b;
-    sp_sparse K, S;
+    OWNED(held_block) b;
+    OWNED(sp_sparse) K, S;
     sp_buckling_report report;
     double factor[COUNT + ROOM], residual[COUNT + ROOM];
-    CHECK_OK(test_variant(&context, 1, &b.mesh));
-    CHECK_OK(hold_block(&context, 1, &b));
+    make_variant(1, &b.mesh);
+    hold_block(1, &b);
     CHECK_OK(sp_elastic_stiffness(&context, &b.body, &K));
     CHECK_OK(sp_fe_space_matrix(&context, &b.body, &S));
     sp_elastic_stress_stiffness(&context, &b.body, b.U, -1, &S);
     const int64_t n = b.body.dof_count;
-    double *vector = calloc((size_t)(n * (COUNT + ROOM)), 8), *mu = dense_spectrum(&K, &S), worst = 0;
+    double *vector = test_new(n * (COUNT + ROOM), 8), *mu = dense_spectrum(&K, &S), worst = 0;
     CHECK_OK(sp_buckling(&context, &K, &S, NULL,
                          &(sp_buckling_parameters){.count = COUNT, .space_left = ROOM, .certify = true}, factor, vector,
                          residual, &report));
@@ -230,18 +217,15 @@ static void against_dense(void)
     CHECK_NEAR(report.next * mu[n - 1 - COUNT], 1, 1e-6);
     NOTE("factors %.6g to %.6g, worst error %.1e, %lld solves", factor[0], factor[COUNT - 1], worst,
          (long long)report.solves);
-    free(vector);
     free(mu);
-    sp_sparse_free(&K);
-    sp_sparse_free(&S);
-    free_held_block(&b);
 }
 
 /* S = diag(s) and K = I: factors are 1/s. Equal ones belong together, none is positive, fewer are positive than
  * wanted. */
 static void diagonal(int64_t n, const double *s, int64_t count, int expected_status, int64_t expected_found)
 {
-    sp_sparse K = {.order = n}, S;
+    OWNED(sp_sparse) K = {.order = n};
+    sp_sparse S;
     sp_buckling_report report;
     K.start = sp_pool_new(&K.pool, n + 1, sizeof *K.start);
     K.index = sp_pool_new(&K.pool, n, sizeof *K.index);
@@ -254,18 +238,16 @@ static void diagonal(int64_t n, const double *s, int64_t count, int expected_sta
         K.value[i] = 1;
         S.value[i] = s[i];
     }
-    double *vector = calloc((size_t)(n * (count + 4)), 8), factor[20], residual[20];
+    double *vector = test_new(n * (count + 4), 8), factor[20], residual[20];
     const int status = sp_buckling(&context, &K, &S, NULL, &(sp_buckling_parameters){.count = count, .space_left = 4},
                                    factor, vector, residual, &report);
     CHECK(status == expected_status, "status %d: %s", status, context.message);
     if (status == SP_OK)
         CHECK(report.found == expected_found, "%lld found, not %lld", (long long)report.found,
               (long long)expected_found);
-    free(vector);
-    sp_sparse_free(&K);
 }
 
-static void signs_and_multiples(void)
+TEST(signs_and_multiples)
 {
     enum { N = 60 };
     double s[N];
@@ -281,14 +263,14 @@ static void signs_and_multiples(void)
 
 /* A box that is turned and compressed to λ of its length along x: laws that are quadratic in the strain soften below
  * 1/√3, in every element at once; others do not. */
-static void softening(void)
+TEST(softening)
 {
     static const double stretch[] = {1.2, 0.6, 0.58, 0.57, 0.3};
     for (int type = 0; type < SP_ELEMENT_TYPES; type++)
         for (int law = 0; law < (type == SP_HEX8B || type == SP_HEX8I ? 1 : 2); law++) {
             sp_material material = test_material();
-            sp_mesh mesh;
-            sp_fe_space body;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_fe_space) body;
             material.law = law ? SP_LAW_NEO_HOOKEAN : SP_LAW_STVK;
             loose_box(type, &material, &mesh, &body);
             double *u = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof *u);
@@ -304,21 +286,5 @@ static void softening(void)
                 CHECK(count == expected && first == (expected ? 0 : -1), "%s, law %d, stretch %g: %lld, first %lld",
                       sp_element_types[type].name, law, stretch[k], (long long)count, (long long)first);
             }
-            sp_fe_space_free(&body);
-            sp_mesh_free(&mesh);
         }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(rotation_turns_forces);
-    RUN(third_derivative);
-    RUN(centrifugal_stiffness);
-    RUN(spring_stiffness);
-    RUN(shares);
-    RUN(against_dense);
-    RUN(signs_and_multiples);
-    RUN(softening);
-    return test_end();
 }

@@ -1,12 +1,11 @@
 /* The certificate of a reduced model: its norm of the residual, against the residual that the assembled body has. */
 #include "reduced/certificate.h"
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "linear/cholesky.h"
 #include "model/load_fields.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_cholesky)
 
 enum { R = 4, LOADS = 5 };
 
@@ -27,19 +26,19 @@ enum { WITH_FIBRES = TEST_VARIANTS, VARIANTS };
 static void make_sample(int variant, sample *s)
 {
     memset(s, 0, sizeof *s);
-    CHECK_OK(test_variant(&context, variant == WITH_FIBRES ? 1 : variant, &s->block.mesh));
+    make_variant(variant == WITH_FIBRES ? 1 : variant, &s->block.mesh);
     if (variant == WITH_FIBRES)
         s->block.mesh.materials[0] = test_law(SP_LAW_LINEAR + SP_LAW_COUNT * SP_FIBRE_STVK);
-    CHECK_OK(hold_block(&context, R, &s->block));
+    hold_block(R, &s->block);
     s->rows = s->block.rows;
     s->n = s->block.body.dof_count;
     s->U = s->block.U;
 }
 
-static void free_sample(sample *s)
+static void sample_free(sample *s)
 {
     sp_certificate_free(&s->certificate);
-    free_held_block(&s->block);
+    held_block_free(&s->block);
     sp_pool_free(&s->pool);
 }
 
@@ -70,14 +69,13 @@ static void add_basis(const sample *s, double factor, const double *x, double *t
 
 static void mass_times(const sample *s, bool lumped, const double *x, double *y)
 {
-    double *vertex = calloc((size_t)s->block.mesh.vertex_count, sizeof *vertex);
+    double *vertex = test_new(s->block.mesh.vertex_count, sizeof *vertex);
     memset(y, 0, (size_t)s->rows * sizeof *y);
     sp_fe_space_vertex_mass(&s->block.body, true, vertex);
     if (!lumped)
         sp_fe_space_mass_times(&context, &s->block.body, 3, x, y);
     for (int64_t i = 0; lumped && i < s->rows; i++)
         y[i] = vertex[i / 3] * x[i];
-    free(vertex);
 }
 
 /* R of the assembled body, [rows]. */
@@ -105,8 +103,8 @@ static void assembled(sample *s, const sp_certificate_state *state, bool lumped,
 /* The norms of R by a solution with K: of UᵀR in the dual norm of UᵀKU, and of the rest. */
 static void expect_norms(sample *s, const double *R_full, const double *q, sp_certificate_norms *norms)
 {
-    sp_sparse K = {0};
-    sp_cholesky *factor;
+    OWNED(sp_sparse) K = {0};
+    OWNED_POINTER(sp_cholesky) *factor;
     int64_t *node = sp_pool_new(&s->pool, s->n, sizeof *node);
     double *force = sp_pool_new(&s->pool, (R + 1) * s->n, 8), *z = sp_pool_new(&s->pool, (R + 1) * s->n, 8), whole = 0,
            reduced[R * R] = {0}, right[R] = {0}, quadrature = 0, strain = 0;
@@ -140,13 +138,11 @@ static void expect_norms(sample *s, const double *R_full, const double *q, sp_ce
         quadrature += right[j] * right[j] / reduced[R * j + j];
     }
     *norms = (sp_certificate_norms){sqrt(whole - quadrature), sqrt(quadrature), sqrt(strain)};
-    sp_cholesky_free(factor);
-    sp_sparse_free(&K);
 }
 
 static void check_residual(int variant, bool lumped)
 {
-    sample s;
+    OWNED(sample) s;
     make_sample(variant, &s);
     make_certificate(&s, &(sp_certificate_parameters){.lumped = lumped});
     double load[3 + 9], q[R], v[R], a[R], *work = sp_pool_new(&s.pool, sp_certificate_columns(R, 9), 8),
@@ -168,19 +164,18 @@ static void check_residual(int variant, bool lumped)
     CHECK_NEAR(norms.basis, expected.basis, 1e-10 * expected.basis);
     CHECK_NEAR(norms.quadrature, expected.quadrature, 1e-10 * expected.quadrature);
     CHECK_NEAR(norms.strain, expected.strain, 1e-10 * expected.strain);
-    free_sample(&s);
 }
 
-static void as_assembled(void)
+TEST(as_assembled)
 {
     for (int variant = 0; variant < VARIANTS; variant++)
         check_residual(variant, false);
     check_residual(1, true);
 }
 
-static void loads_are_found(void)
+TEST(loads_are_found)
 {
-    sample s;
+    OWNED(sample) s;
     double x[9];
     bool known;
     make_sample(1, &s);
@@ -200,12 +195,11 @@ static void loads_are_found(void)
     CHECK(!known, "a load at another place");
     CHECK_OK(sp_load_fields_factors(&context, &s.block.body, &s.fields, 1, &huge, x, &known));
     CHECK(!known, "a load at another place whose square is infinite");
-    free_sample(&s);
 }
 
-static void same_bytes_with_threads(void)
+TEST(same_bytes_with_threads)
 {
-    sample one, two;
+    OWNED(sample) one, two;
     make_sample(1, &one);
     make_certificate(&one, &(sp_certificate_parameters){0});
     context.threads = 3;
@@ -214,13 +208,11 @@ static void same_bytes_with_threads(void)
     context.threads = 1;
     const int64_t m = sp_certificate_columns(R, 9);
     CHECK(!memcmp(one.certificate.factor, two.certificate.factor, (size_t)(m * m) * 8), "factors");
-    free_sample(&one);
-    free_sample(&two);
 }
 
-static void free_bodies_are_refused(void)
+TEST(free_bodies_are_refused)
 {
-    sample s;
+    OWNED(sample) s;
     make_sample(1, &s);
     sp_fe_space_free(&s.block.body);
     s.block.mesh.fixed_count = 0;
@@ -228,15 +220,4 @@ static void free_bodies_are_refused(void)
     const int status = sp_certificate_new(&context, &s.block.body, R, s.U, &(sp_force_fields){.start = (int64_t[]){0}},
                                           &(sp_certificate_parameters){0}, &s.certificate, &s.report);
     CHECK(status == SP_NUMERICAL && strstr(context.message, "constrained"), "%d: %s", status, context.message);
-    free_sample(&s);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(as_assembled);
-    RUN(loads_are_found);
-    RUN(same_bytes_with_threads);
-    RUN(free_bodies_are_refused);
-    return test_end();
 }

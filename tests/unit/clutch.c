@@ -8,7 +8,6 @@
 
 #include <float.h>
 
-static sp_context context;
 static uint64_t drawn;
 
 static double between(double least, double most)
@@ -157,7 +156,7 @@ static void closed_form(const device *d, double time, double x[3], double R[9])
 /* Rotations are of length 1 and positions of some metres: each of the products, sums and normalizations of a span
  * rounds by a few ε, of which a matrix has ten, and there are at most six spans: 64 ε for each is far above and 1e-3 of
  * the motion that it finds. */
-static void poses_are_the_closed_form(void)
+TEST(poses_are_the_closed_form)
 {
     double worst = 0;
     for (int try = 0; try < 50; try++) {
@@ -182,7 +181,7 @@ static void poses_are_the_closed_form(void)
 /* At a time at which the clutch changes, the way from the pose falls with the time before and behind it: a slope of 1
  * where the manipulandum moves, no way at all where it is held. A jump would have the slope 0. */
 /* A clutch that was never held changes no bit: a scene with one, and a run in which it is held later, begin alike. */
-static void without_an_offset_the_pose_is_the_device(void)
+TEST(without_an_offset_the_pose_is_the_device)
 {
     int64_t changed = 0;
     for (int i = 0; i < 200; i++) {
@@ -194,7 +193,7 @@ static void without_an_offset_the_pose_is_the_device(void)
     CHECK(changed == 0, "%lld of 200 poses", (long long)changed);
 }
 
-static void nothing_jumps(void)
+TEST(nothing_jumps)
 {
     double least = INFINITY, most = -INFINITY;
     for (int try = 0; try < 50; try++) {
@@ -219,7 +218,7 @@ static void nothing_jumps(void)
 
 /* Velocities are those of the device, and of the manipulandum by central differences, whose errors fall with the square
  * of the step; held, they are 0. */
-static void velocities_are_of_the_pose(void)
+TEST(velocities_are_of_the_pose)
 {
     double error[2] = {0, 0};
     for (int try = 0; try < 50; try++) {
@@ -264,7 +263,7 @@ static void velocities_are_of_the_pose(void)
 
 /* Someone who presses the button at the same times gets the same bytes. A button that is pressed twice changes nothing.
  */
-static void buttons_are_times(void)
+TEST(buttons_are_times)
 {
     for (int try = 0; try < 20; try++) {
         device d;
@@ -298,7 +297,7 @@ static sp_coupling_parameters coupling(void)
 
 /* Static coupling without contact leaves out half of each displacement: with the clutch held the distance halves in
  * each cycle, and the body comes to rest at the manipulandum while the device goes on. */
-static void a_coupled_body_comes_to_rest(void)
+TEST(a_coupled_body_comes_to_rest)
 {
     const double step = 0.001;
     const sp_coupling_parameters p = coupling();
@@ -333,7 +332,7 @@ static void a_coupled_body_comes_to_rest(void)
 
 /* Dynamic coupling: m x'' + c x' + k x = 0 about the manipulandum that is held, by the implicit Euler method, whose
  * velocities decay by 1/(1 − h λ) for the slower root λ of m λ² + c λ + k = 0. */
-static void a_body_with_mass_comes_to_rest(void)
+TEST(a_body_with_mass_comes_to_rest)
 {
     const double step = 0.001, mass = 0.5;
     sp_coupling_parameters p = coupling();
@@ -369,17 +368,4 @@ static void a_body_with_mass_comes_to_rest(void)
               sp_norm3(m.angular_velocity));
         CHECK(apart(&body, &hand) < 1e-8, "%g apart", apart(&body, &hand));
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(poses_are_the_closed_form);
-    RUN(without_an_offset_the_pose_is_the_device);
-    RUN(nothing_jumps);
-    RUN(velocities_are_of_the_pose);
-    RUN(buttons_are_times);
-    RUN(a_coupled_body_comes_to_rest);
-    RUN(a_body_with_mass_comes_to_rest);
-    return test_end();
 }

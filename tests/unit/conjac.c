@@ -2,15 +2,14 @@
  * vertices. */
 #include "allocations.h"
 #include "assembly/viscous.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "linear/dense.h"
 #include "model/conjac/conjac_internal.h"
-#include "test.h"
 
 #include <cblas.h>
 
-static sp_context context;
+OWNER(sp_integrator)
 
 enum { CLAMPED = 1, BOTH_ENDS = 2, FREE = 0 };
 
@@ -26,20 +25,16 @@ typedef struct fixture {
  */
 static void make(int nx, bool tetrahedra, int prescribed, sp_material material, fixture *b)
 {
-    sp_mesh box;
     int64_t added;
     *b = (fixture){0};
-    make_box(nx, 2, 2, 0.1, 0.1, &box);
-    box.materials[0] = material;
+    make_box(nx, 2, 2, 0.1, 0.1, &b->mesh);
+    b->mesh.materials[0] = material;
     if (prescribed & (CLAMPED | BOTH_ENDS))
-        CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.03, 7, &added));
+        added = fix_end(&b->mesh, 0.03);
     if (prescribed & BOTH_ENDS)
-        CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){-1, 0, 0}, -0.1 * nx + 0.03, 7, &added));
-    if (tetrahedra) {
-        CHECK_OK(sp_mesh_split(&context, &box, &b->mesh));
-        sp_mesh_free(&box);
-    } else
-        b->mesh = box;
+        CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){-1, 0, 0}, -0.1 * nx + 0.03, 7, &added));
+    if (tetrahedra)
+        split_mesh(&b->mesh);
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
     b->n = b->body.dof_count;
     b->rows = 3 * b->mesh.vertex_count;
@@ -131,7 +126,7 @@ static void measure(const fixture *b, const sp_system *system, const sp_supports
                  .M = numbers(rows * rows),
                  .D = numbers(n * n),
                  .P = numbers(n * n),
-                 .dynamic = calloc((size_t)n, 1)};
+                 .dynamic = test_new(n, 1)};
     for (int64_t j = 0; j < rows; j++) {
         e[j] = 1;
         system->vertices.stiffness_times(system->self, q, e, a->K + rows * j);
@@ -147,7 +142,7 @@ static void measure(const fixture *b, const sp_system *system, const sp_supports
             a->D[n * j + i] -= base[i];
         e[j] = 0;
     }
-    sp_sparse matrix;
+    OWNED(sp_sparse) matrix;
     CHECK_OK(sp_fe_space_matrix(&context, &b->body, &matrix));
     double *u = numbers(rows);
     sp_fe_space_scatter(&b->body, q, u);
@@ -156,7 +151,6 @@ static void measure(const fixture *b, const sp_system *system, const sp_supports
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = matrix.start[i]; k < matrix.start[i + 1]; k++)
             a->P[n * matrix.index[k] + i] = matrix.value[k];
-    sp_sparse_free(&matrix);
     for (int64_t k = 0; k < count; k++)
         for (int c = 0; c < 3; c++)
             if (b->body.dof[3 * vertex[k] + c] >= 0)
@@ -175,7 +169,6 @@ static void forget(dense *a)
     free(a->M);
     free(a->D);
     free(a->P);
-    free(a->dynamic);
 }
 
 /* Free-free part of a matrix over all components. */
@@ -327,7 +320,7 @@ static void reference(const fixture *b, const sp_system *system, const dense *a,
 
 /* All together: every kind of damping, springs, an inclined ground plane, prescribed vertices, and a joint about which
  * others rotate. */
-static void step_is_the_dense_one(void)
+TEST(step_is_the_dense_one)
 {
     for (int kind = 0; kind < 6; kind++) {
         const bool joint = kind == 1 || kind >= 4, rich = kind >= 2, lumped = kind == 3;
@@ -476,7 +469,7 @@ static double *tip_load(const fixture *b, double fx, double fy, double fz)
 }
 
 /* J_s and w against central differences of equilibria: their error falls with ε². */
-static void mapping_is_the_derivative(void)
+TEST(mapping_is_the_derivative)
 {
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
         fixture b;
@@ -543,7 +536,7 @@ static void mapping_is_the_derivative(void)
     }
 }
 
-static void inertia_is_projected(void)
+TEST(inertia_is_projected)
 {
     for (int kind = 0; kind < 4; kind++) {
         const bool linear = kind == 2, lumped = kind == 1;
@@ -587,17 +580,16 @@ static void inertia_is_projected(void)
 }
 
 /* Separate pieces, each with dynamic vertices, which are also separate in the order of the factor. */
-static void pieces_stand_apart(void)
+TEST(pieces_stand_apart)
 {
     fixture b = {0};
-    int64_t added;
     make_box(7, 1, 1, 0.1, 0.1, &b.mesh);
     b.mesh.materials[0] = gum();
     for (int64_t e = 3; e < 6; e++) /* without the third from the left and the last */
         memcpy(b.mesh.block[SP_HEX8].node + 8 * (e - 1), b.mesh.block[SP_HEX8].node + 8 * e,
                8 * sizeof *b.mesh.block[SP_HEX8].node);
     b.mesh.block[SP_HEX8].count = 5;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &b.mesh, (double[]){1, 0, 0}, 0.03, 7, &added));
+    fix_end(&b.mesh, 0.03);
     CHECK_OK(sp_fe_space_new(&context, &b.mesh, &b.body));
     b.n = b.body.dof_count;
     b.rows = 3 * b.mesh.vertex_count;
@@ -645,16 +637,16 @@ static void driven_held(void *self, double t, double *u, double *v)
 }
 
 /* With every vertex dynamic J is the identity, and the step is that of the full-order model, friction included. */
-static void all_dynamic_is_plain(void)
+TEST(all_dynamic_is_plain)
 {
     for (int kind = 0; kind < 3; kind++) {
         fixture b;
         make(3, kind == 1, kind == 2 ? CLAMPED : BOTH_ENDS, gum(), &b);
-        sp_system plain;
+        FREED_BY(sp_full_system_free) sp_system plain;
         CHECK_OK(sp_viscous_new(&context, &b.body, &(sp_viscosity){10, 5}, &b.viscous));
         sp_ground ground = {.normal = {0, 0, 1}, .offset = 0.01, .stiffness = 500, .alpha = 0.1, .friction = 0.3};
         sp_spring spring = {17, {0.1, 0.1, 0.3}, 100};
-        int64_t *vertex = calloc((size_t)b.mesh.vertex_count, sizeof *vertex), count = 0;
+        int64_t *vertex = test_new(b.mesh.vertex_count, sizeof *vertex), count = 0;
         for (int64_t v = 0; v < b.mesh.vertex_count; v++)
             if (b.body.dof[3 * v] >= 0)
                 vertex[count++] = v;
@@ -694,21 +686,19 @@ static void all_dynamic_is_plain(void)
         CHECK_NEAR(energy[0][SP_WORK_EXTERNAL], energy[1][SP_WORK_EXTERNAL], 1e-10 * fabs(energy[1][SP_WORK_EXTERNAL]));
         for (int k = 0; k < 2; k++)
             sp_integrator_free(it[k]);
-        sp_full_system_free(&plain);
-        free(vertex);
         free(external);
         free(start);
         release(&b);
     }
 }
 
-static void ends_in_the_static_state(void)
+TEST(ends_in_the_static_state)
 {
     const int64_t vertex[9] = {4, 13, 14, 18, 24, 29, 33, 38, 44};
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
         fixture b;
         make(4, tetrahedra, CLAMPED, gum(), &b);
-        sp_system full;
+        FREED_BY(sp_full_system_free) sp_system full;
         double *external = tip_load(&b, 3, 1.5, 9);
         struct drive drive = {external, &b, 0, 0};
         const sp_external_loads forcing = {.self = &drive, .mean = driven_mean};
@@ -721,7 +711,6 @@ static void ends_in_the_static_state(void)
         double *balance = numbers(b.n);
         memcpy(balance, sp_integrator_q(it), (size_t)b.n * 8);
         sp_integrator_free(it);
-        sp_full_system_free(&full);
         for (int k = 0; k < 4; k++) {
             const int64_t count = (int64_t[]){0, 1, 4, 9}[k];
             int64_t shifted[9];
@@ -759,7 +748,7 @@ static void ends_in_the_static_state(void)
 
 /* Translations t satisfy K t = 0, so t = J t_d, and tᵀ of the step's equation is tᵀM v₁ = tᵀM v₀. Rotations are not in
  * the kernel of K(q) where there is stress: no such law for them. */
-static void free_body_keeps_momentum(void)
+TEST(free_body_keeps_momentum)
 {
     fixture b;
     make(4, false, FREE, gum(), &b);
@@ -775,7 +764,7 @@ static void free_body_keeps_momentum(void)
     }
     struct drive drive = {zero, &b, 0, 0};
     const sp_external_loads forcing = {.self = &drive, .mean = driven_mean};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     CHECK_OK(sp_integrator_new(
         &context, &b.condensed, &forcing,
         &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 0.7, .damping_stiffness = 1e-3},
@@ -800,7 +789,6 @@ static void free_body_keeps_momentum(void)
          distance(3, momentum[0] + 3, momentum[1] + 3) / norm(3, momentum[0] + 3));
     CHECK(distance(b.n, sp_integrator_q(it), zero) > 0.1, "nothing moves");
     CHECK_NEAR(distance(3, momentum[0], momentum[1]), 0, 1e-11 * size);
-    sp_integrator_free(it);
     free(v);
     free(zero);
     free(Mv);
@@ -810,7 +798,7 @@ static void free_body_keeps_momentum(void)
 
 /* A free body with one dynamic vertex gets two more, so that its rotations are dynamic. At rest K annuls rigid motions,
  * so that a step conserves a rigid velocity for any choice of vertices. */
-static void free_body_turns_about_one_dynamic_vertex(void)
+TEST(free_body_turns_about_one_dynamic_vertex)
 {
     for (int count = 1; count <= 3; count++) {
         fixture b;
@@ -827,7 +815,7 @@ static void free_body_turns_about_one_dynamic_vertex(void)
         }
         struct drive drive = {zero, &b, 0, 0};
         const sp_external_loads forcing = {.self = &drive, .mean = driven_mean}; /* lives as long as the integrator */
-        sp_integrator *it;
+        OWNED_POINTER(sp_integrator) *it;
         CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing,
                                    &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 1}, NULL,
                                    v, &it));
@@ -835,7 +823,6 @@ static void free_body_turns_about_one_dynamic_vertex(void)
         NOTE("%d dynamic vertices: a rigid velocity changes by %.1e of itself", count,
              distance(b.n, v, sp_integrator_v(it)) / norm(b.n, v));
         CHECK_NEAR(distance(b.n, v, sp_integrator_v(it)), 0, 1e-9 * norm(b.n, v));
-        sp_integrator_free(it);
         free(v);
         free(zero);
         release(&b);
@@ -844,7 +831,7 @@ static void free_body_turns_about_one_dynamic_vertex(void)
 
 /* γ = 1 without dynamic vertices: every step is a Newton iteration whose residual decreases quadratically. With
  * corrections by the same factor it decreases linearly within the step. */
-static void whole_shift_is_newton(void)
+TEST(whole_shift_is_newton)
 {
     fixture b;
     make(4, true, CLAMPED, gum(), &b);
@@ -895,7 +882,7 @@ static void whole_shift_is_newton(void)
 
 /* Prescribed vertices that stretch and bend a bar slowly: the state stays near the static one, with an error
  * proportional to the speed. */
-static void follows_held_vertices(void)
+TEST(follows_held_vertices)
 {
     fixture b;
     make(4, false, BOTH_ENDS, gum(), &b);
@@ -906,7 +893,7 @@ static void follows_held_vertices(void)
             const int steps = 10 << e;
             struct drive drive = {zero, &b, 0.1, 1};
             const sp_external_loads forcing = {.self = &drive, .mean = driven_mean, .prescribed = driven_held};
-            sp_integrator *it;
+            OWNED_POINTER(sp_integrator) *it;
             CHECK_OK(sp_integrator_new(
                 &context, &b.condensed, &forcing,
                 &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 1.2 / steps, .beta = 1}, NULL, NULL, &it));
@@ -917,7 +904,6 @@ static void follows_held_vertices(void)
             CHECK_OK(sp_conjac_system_settle(&b.condensed, zero, 1e-12, 50, q));
             error[corrections][e] = distance(b.n, q, sp_integrator_q(it)) / norm(b.n, q);
             free(q);
-            sp_integrator_free(it);
             sp_conjac_system_free(&b.condensed);
         }
     NOTE("from the static state by %.1e, %.1e with half the step; with a correction %.1e, %.1e", error[0][0],
@@ -934,7 +920,7 @@ static void follows_held_vertices(void)
 
 /* A bar compressed far beyond buckling without lateral deflection: K_ss is indefinite, and the step uses the definite
  * matrix. */
-static void compressed_bar_takes_the_definite_matrix(void)
+TEST(compressed_bar_takes_the_definite_matrix)
 {
     fixture b;
     sp_material material = test_material();
@@ -988,7 +974,7 @@ static void compressed_bar_takes_the_definite_matrix(void)
 }
 
 /* A linear system keeps its factor, and steps allocate nothing (CHOLMOD does, in factorizations). */
-static void linear_steps_keep_the_factor(void)
+TEST(linear_steps_keep_the_factor)
 {
     fixture b;
     make(4, false, CLAMPED, gum(), &b);
@@ -997,7 +983,7 @@ static void linear_steps_keep_the_factor(void)
     double *external = tip_load(&b, 0, 0, 1);
     struct drive drive = {external, &b, 0, 0};
     const sp_external_loads forcing = {.self = &drive, .mean = driven_mean};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     CHECK_OK(sp_integrator_new(
         &context, &b.condensed, &forcing,
         &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 0.5, .damping_mass = 1}, NULL, NULL,
@@ -1009,13 +995,12 @@ static void linear_steps_keep_the_factor(void)
     CHECK(allocations == before, "%ld allocations in five steps", allocations - before);
     CHECK(sp_integrator_reported(it)->factorizations == 1, "%lld factorizations",
           (long long)sp_integrator_reported(it)->factorizations);
-    sp_integrator_free(it);
     free(external);
     release(&b);
 }
 
 /* The same bytes for any number of threads. */
-static void threads_change_nothing(void)
+TEST(threads_change_nothing)
 {
     fixture b;
     double *q[2];
@@ -1027,7 +1012,7 @@ static void threads_change_nothing(void)
         condense(&b, false, false, 6, vertex, 1.0 / 3, 1);
         struct drive drive = {external, &b, 0, 0};
         const sp_external_loads forcing = {.self = &drive, .mean = driven_mean};
-        sp_integrator *it;
+        OWNED_POINTER(sp_integrator) *it;
         CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing,
                                    &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 0.5},
                                    NULL, NULL, &it));
@@ -1035,7 +1020,6 @@ static void threads_change_nothing(void)
             CHECK_OK(sp_integrator_step(it));
         q[k] = numbers(b.n);
         memcpy(q[k], sp_integrator_q(it), (size_t)b.n * 8);
-        sp_integrator_free(it);
         sp_conjac_system_free(&b.condensed);
     }
     context.threads = 1;
@@ -1051,17 +1035,17 @@ static void threads_change_nothing(void)
 static void refused(const sp_fe_space *body, int64_t count, const int64_t *vertex, double gamma, int64_t corrections,
                     int status, const char *text)
 {
-    sp_system full, system;
+    FREED_BY(sp_conjac_system_free) sp_system system;
+    sp_system full;
     CHECK_OK(sp_full_system_new(&context, (sp_fe_space *)body, false, true, NULL, &full));
     const int got =
         sp_conjac_system_new(&context, &full, &(sp_condensation){count, vertex, gamma, corrections}, &system);
     CHECK(got == status && strstr(context.message, text), "status %d, \"%s\" in place of %d and \"%s\"", got,
           context.message, status, text);
     CHECK(!full.self && !system.self, "something is left");
-    sp_conjac_system_free(&system);
 }
 
-static void refuses(void)
+TEST(refuses)
 {
     fixture b;
     make(3, false, CLAMPED, gum(), &b);
@@ -1085,15 +1069,14 @@ static void refuses(void)
     condense(&b, false, false, 3, (int64_t[]){5, 20, 30}, 0.5, 0);
     release(&b);
     /* cut in two: the part without a fixed vertex needs three dynamic ones */
-    sp_mesh mesh;
-    int64_t added;
+    OWNED(sp_mesh) mesh;
     make_box(5, 1, 1, 0.1, 0, &mesh);
     for (int64_t a = 0; a < 8; a++)
         mesh.block[SP_HEX8].node[8 * 2 + a] =
             mesh.block[SP_HEX8].node[8 * 4 + a]; /* without its middle, the last one comes twice; that is only for the
                                                     numbers of elements */
     mesh.block[SP_HEX8].count = 4;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
+    fix_end(&mesh, 0.01);
     sp_fe_space body;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     refused(&body, 0, NULL, 0.5, 0, SP_INPUT,
@@ -1104,7 +1087,6 @@ static void refuses(void)
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_USAGE, "dynamic vertex 2 is fixed");
     sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- choices of dynamic vertices ---- */
@@ -1117,7 +1099,7 @@ static double squared(const fixture *b, int64_t i, int64_t j)
     return sum;
 }
 
-static void chooses_vertices(void)
+TEST(chooses_vertices)
 {
     for (int prescribed = FREE; prescribed <= CLAMPED; prescribed++) {
         fixture b;
@@ -1200,25 +1182,4 @@ static void chooses_vertices(void)
         CHECK(sp_farthest_vertices(&context, &b.body, 64, vertex) == SP_USAGE, "64 vertices of 63");
         release(&b);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(step_is_the_dense_one);
-    RUN(mapping_is_the_derivative);
-    RUN(inertia_is_projected);
-    RUN(pieces_stand_apart);
-    RUN(all_dynamic_is_plain);
-    RUN(ends_in_the_static_state);
-    RUN(free_body_keeps_momentum);
-    RUN(free_body_turns_about_one_dynamic_vertex);
-    RUN(whole_shift_is_newton);
-    RUN(follows_held_vertices);
-    RUN(compressed_bar_takes_the_definite_matrix);
-    RUN(linear_steps_keep_the_factor);
-    RUN(threads_change_nothing);
-    RUN(refuses);
-    RUN(chooses_vertices);
-    return test_end();
 }

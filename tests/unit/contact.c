@@ -11,6 +11,11 @@ static sp_sphere_workspace room; /* of all searches in this file */
 #include <fcntl.h>
 #include <unistd.h>
 
+OWNER(sp_deformed_field)
+OWNER(sp_sphere_tree)
+OWNER(sp_traversal)
+OWNER(sp_voxmap)
+
 enum { SHELLS = 4, FIELDS = 6, GRIDS = 3 };
 
 /* Sphere, torus and box; one of farthest points with deep levels. Each once rigid and once with modes. */
@@ -124,13 +129,13 @@ static void check_by_brute_force(const sp_contact_pointshell *pointshell, const 
           found->lowest, lowest);
 }
 
-static void trees_find_what_all_points_find(void)
+TEST(trees_find_what_all_points_find)
 {
     int64_t touching = 0, apart = 0, visited = 0, all_visited = 0, differ = 0;
     for (int deformable = 0; deformable < 2; deformable++)
         for (int s = 0; s < SHELLS; s++) {
             const sp_contact_pointshell *pointshell = &shells[deformable][s];
-            sp_traversal *tree, *all;
+            OWNED_POINTER(sp_traversal) *tree, *all;
             CHECK_OK(sp_traversal_new(&context, pointshell, &tree));
             CHECK_OK(sp_traversal_new(&context, pointshell, &all));
             for (int f = 0; f < FIELDS; f++)
@@ -153,8 +158,6 @@ static void trees_find_what_all_points_find(void)
                     visited += a->visited;
                     all_visited += b->visited;
                 }
-            sp_traversal_free(tree);
-            sp_traversal_free(all);
         }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
     CHECK(touching > 500 && apart > 500, "%lld touch, %lld do not", (long long)touching, (long long)apart);
@@ -165,7 +168,7 @@ static void trees_find_what_all_points_find(void)
 
 /* Planes at the far side of the sphere of a node, at its farthest point. Rounding decides whether that point is below
  * the plane, but the search must find it if it is. */
-static void points_that_just_touch(void)
+TEST(points_that_just_touch)
 {
     int64_t differ = 0, touching = 0, apart = 0;
     for (uint64_t i = 0; i < 6000; i++) {
@@ -187,7 +190,7 @@ static void points_that_just_touch(void)
             pose = at = sp_pose_identity();
         sp_quaternion_matrix(pose.q, R);
         sp_rotate(R, d, world);
-        sp_traversal *tree, *all;
+        OWNED_POINTER(sp_traversal) *tree, *all;
         CHECK_OK(sp_traversal_new(&context, pointshell, &tree));
         CHECK_OK(sp_traversal_new(&context, pointshell, &all));
         /* the plane is placed by the distance of that point from a plane at the origin */
@@ -208,8 +211,6 @@ static void points_that_just_touch(void)
         differ += !same_contacts(a, b, pointshell->count);
         touching += b->count > 0;
         apart += b->count == 0;
-        sp_traversal_free(tree);
-        sp_traversal_free(all);
     }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
     CHECK(touching > 1000 && apart > 10, "%lld touch, %lld do not", (long long)touching, (long long)apart);
@@ -254,7 +255,7 @@ static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_
 
 /* Along paths, traversal with coherence equals that without and the test of all points, also for bodies without q and
  * with nodes left out by limits. */
-static void coherence_changes_nothing(void)
+TEST(coherence_changes_nothing)
 {
     int64_t passed[PATHS] = {0}, visited[PATHS] = {0}, plain[PATHS] = {0}, differ[PATHS] = {0}, limited = 0,
             touching = 0;
@@ -263,7 +264,7 @@ static void coherence_changes_nothing(void)
             const sp_contact_pointshell *pointshell = &shells[deformable][s];
             for (int f = 0; f < FIELDS; f++)
                 for (int path = 0; path < PATHS; path++) {
-                    sp_traversal *coherent, *without, *all, *cut;
+                    OWNED_POINTER(sp_traversal) *coherent, *without, *all, *cut;
                     CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
                     CHECK_OK(sp_traversal_new(&context, pointshell, &without));
                     CHECK_OK(sp_traversal_new(&context, pointshell, &all));
@@ -293,10 +294,6 @@ static void coherence_changes_nothing(void)
                         limited += !same_contacts(a, b, pointshell->cumulative[a->deepest - 1]) && !a->complete;
                         differ[path] += !same_contacts(a, b, pointshell->count) && a->complete;
                     }
-                    sp_traversal_free(coherent);
-                    sp_traversal_free(without);
-                    sp_traversal_free(all);
-                    sp_traversal_free(cut);
                 }
         }
     static const char *const name[PATHS] = {"slow", "fast", "jumping", "spinning", "swinging", "still"};
@@ -312,12 +309,12 @@ static void coherence_changes_nothing(void)
 }
 
 /* A ring that rotates about a diameter: its outermost points move towards the plane by exactly the bound. */
-static void coherence_of_rotations(void)
+TEST(coherence_of_rotations)
 {
     int64_t differ = 0, passed = 0, touching = 0;
     const sp_contact_pointshell *pointshell = &shells[0][1];
     for (uint64_t i = 0; i < 40; i++) {
-        sp_traversal *coherent, *all;
+        OWNED_POINTER(sp_traversal) *coherent, *all;
         CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
         CHECK_OK(sp_traversal_new(&context, pointshell, &all));
         const sp_distance plane = plane_at(-0.42 - 0.003 * (double)i);
@@ -339,8 +336,6 @@ static void coherence_of_rotations(void)
             differ += !same_contacts(a, b, pointshell->count);
             touching += b->count > 0;
         }
-        sp_traversal_free(coherent);
-        sp_traversal_free(all);
     }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
     CHECK(passed > 0 && touching > 100 && touching < 2300, "%lld touch, %lld passed over", (long long)touching,
@@ -348,11 +343,11 @@ static void coherence_of_rotations(void)
 }
 
 /* Long paths: the distance travelled is much larger than the pointshell. */
-static void coherence_after_long_ways(void)
+TEST(coherence_after_long_ways)
 {
     int64_t differ = 0, passed = 0, touching = 0;
     const sp_contact_pointshell *pointshell = &shells[0][0];
-    sp_traversal *coherent, *all;
+    OWNED_POINTER(sp_traversal) *coherent, *all;
     CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
     CHECK_OK(sp_traversal_new(&context, pointshell, &all));
     const sp_distance plane = {.kind = SP_DISTANCE_PLANE, .normal = {0, 0, 1}};
@@ -373,16 +368,14 @@ static void coherence_after_long_ways(void)
     }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
     CHECK(touching > 0 && passed > 0, "%lld touch, %lld passed over", (long long)touching, (long long)passed);
-    sp_traversal_free(coherent);
-    sp_traversal_free(all);
 }
 
 /* A pose, coordinates or a field that are not finite for a while: no node may stay culled because of that. */
-static void coherence_recovers(void)
+TEST(coherence_recovers)
 {
     const sp_contact_pointshell *pointshell = &shells[1][0];
     for (int how = 0; how < 6; how++) {
-        sp_traversal *coherent, *all;
+        OWNED_POINTER(sp_traversal) *coherent, *all;
         CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
         CHECK_OK(sp_traversal_new(&context, pointshell, &all));
         int64_t differ = 0, passed = 0;
@@ -408,17 +401,15 @@ static void coherence_recovers(void)
         }
         CHECK(differ == 0, "%d: %lld runs differ", how, (long long)differ);
         CHECK(passed > 0, "%d: nothing is passed over any more", how);
-        sp_traversal_free(coherent);
-        sp_traversal_free(all);
     }
 }
 
 /* V_k and C_k of each level, from runs that end there, predict where node budgets end a run. */
-static void limits_as_in_the_thesis(void)
+TEST(limits_as_in_the_thesis)
 {
     const sp_contact_pointshell *pointshell = &shells[1][1];
     int64_t cut = 0, whole = 0, warm_only = 0;
-    sp_traversal *probe, *all, *limited;
+    OWNED_POINTER(sp_traversal) *probe, *all, *limited;
     CHECK_OK(sp_traversal_new(&context, pointshell, &probe));
     CHECK_OK(sp_traversal_new(&context, pointshell, &all));
     CHECK_OK(sp_traversal_new(&context, pointshell, &limited));
@@ -465,16 +456,13 @@ static void limits_as_in_the_thesis(void)
     }
     CHECK(cut > 50 && whole > 50 && warm_only > 10, "%lld are cut, %lld are not, %lld would have gone on if warm",
           (long long)cut, (long long)whole, (long long)warm_only);
-    sp_traversal_free(probe);
-    sp_traversal_free(all);
-    sp_traversal_free(limited);
 }
 
 /* Empty work: an unwanted level, no budget, no body near. */
-static void no_budget(void)
+TEST(no_budget)
 {
     const sp_contact_pointshell *pointshell = &shells[0][0];
-    sp_traversal *t;
+    OWNED_POINTER(sp_traversal) *t;
     const sp_pose at = sp_pose_identity();
     sp_pose far = at;
     far.x[2] = 100;
@@ -495,19 +483,18 @@ static void no_budget(void)
     CHECK(r->complete, "nothing was held back");
     r = sp_traversal_run(t, &at, NULL, &at, &fields[1], 0, &first);
     CHECK(!r->complete, "the next levels were");
-    sp_traversal_free(t);
 }
 
 /* ---- the pointshell ---- */
 
 /* Every point below a node, found by going up from the point, is within its radius for any q; so are moves within
  * reach. */
-static void spheres_hold_their_points(void)
+TEST(spheres_hold_their_points)
 {
     for (int deformable = 0; deformable < 2; deformable++)
         for (int s = 0; s < SHELLS; s++) {
             const sp_contact_pointshell *pointshell = &shells[deformable][s];
-            int32_t *parent = calloc((size_t)pointshell->count, sizeof *parent);
+            int32_t *parent = test_new(pointshell->count, sizeof *parent);
             int64_t children = 0, outside = 0, unreached = 0;
             double tightest = 0;
             for (int k = 1; k < pointshell->levels; k++)
@@ -553,21 +540,20 @@ static void spheres_hold_their_points(void)
             CHECK(outside == 0 && unreached == 0, "%lld points outside, %lld out of reach", (long long)outside,
                   (long long)unreached);
             CHECK(tightest > 0.999, "spheres are larger than need be: %g", tightest);
-            free(parent);
         }
 }
 
 /* A renumbered pointshell is the same pointshell. */
-static void shells_are_what_they_were(void)
+TEST(shells_are_what_they_were)
 {
-    sp_surface surface = torus(16, 10, 1, 0.4);
-    sp_pointshell pointshell = shell_of(&surface, SP_POINTSHELL_FARTHEST, 700, 5);
+    OWNED(sp_surface) surface = torus(16, 10, 1, 0.4);
+    OWNED(sp_pointshell) pointshell = shell_of(&surface, SP_POINTSHELL_FARTHEST, 700, 5);
     sp_contact_pointshell c;
     add_modes(&pointshell, MODES);
     CHECK_OK(sp_contact_pointshell_new(&context, &pointshell, &c));
     int64_t wrong = 0, moved = 0;
     double area = 0, weight = 0;
-    bool *seen = calloc((size_t)pointshell.count, 1);
+    bool *seen = test_new(pointshell.count, 1);
     for (int64_t p = 0; p < pointshell.count; p++)
         area += pointshell.area[p];
     for (int64_t p = 0; p < c.count; p++) {
@@ -601,13 +587,10 @@ static void shells_are_what_they_were(void)
     CHECK_OK(sp_contact_pointshell_new(&context, &pointshell, &c));
     CHECK(c.weight[0] == 1 && c.weight[c.count - 1] == 1, "weights of no area are %g", c.weight[0]);
     sp_contact_pointshell_free(&c);
-    free(seen);
-    sp_pointshell_free(&pointshell);
-    sp_surface_free(&surface);
 }
 
 /* Normals: N + dN q of unit length, and by tangents (F⁻ᵀN for F = I + Σ q_j ∇u_j). */
-static void normals_of_deformed_shells(void)
+TEST(normals_of_deformed_shells)
 {
     const sp_contact_pointshell *pointshell = &shells[1][0];
     for (uint64_t i = 0; i < 50; i++) {
@@ -754,11 +737,11 @@ static double derivative_error(scene *s, bool pointshell_moves, bool normals, do
     return worst;
 }
 
-static void wrenches_are_derivatives(void)
+TEST(wrenches_are_derivatives)
 {
     sp_pointshell few = ball_shell(SP_POINTSHELL_REPULSION, 16, 40, 1, 1);
     add_modes(&few, MODES);
-    sp_contact_pointshell pointshell = contact_shell(&few);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&few);
     /* one cell, in which the interpolant is a polynomial */
     float corners[8] = {-1.5f, -0.75f, -1, -0.25f, -0.5f, 0.5f, -0.25f, 1};
     sp_field cell = {.cells = {1, 1, 1}, .origin = {-8, -8, -8}, .spacing = 16, .distance = corners};
@@ -804,12 +787,11 @@ static void wrenches_are_derivatives(void)
         NOTE("field %d, %s grasped, %s: off by %.1e at 1e-3, slope %.3f", f, role ? "shell" : "distances",
              by_gradient ? "gradients" : "normals", worst, slope);
     }
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* F = −∂/∂x Σ ½ k w d² for forces along gradients, by central differences; against a plane all of it is along the
  * plane's normal. */
-static void gradients_have_a_potential(void)
+TEST(gradients_have_a_potential)
 {
     const sp_contact_pointshell *pointshell = &shells[1][1];
     for (uint64_t i = 0; i < 40; i++) {
@@ -850,10 +832,10 @@ static void gradients_have_a_potential(void)
 }
 
 /* With the normal of the point in place of the gradient: exact where they are equal. */
-static void wrenches_by_normals(void)
+TEST(wrenches_by_normals)
 {
     const double up[3] = {0, 0, 1};
-    sp_contact_pointshell pointshell = one_point(0.1, 0.2, -0.3, up);
+    OWNED(sp_contact_pointshell) pointshell = one_point(0.1, 0.2, -0.3, up);
     const sp_distance plane = plane_at(0);
     for (int role = 0; role < 2; role++) {
         scene s = new_scene(&pointshell, &plane);
@@ -878,11 +860,10 @@ static void wrenches_by_normals(void)
         CHECK_NEAR(b.force_x[0], -1000 * 0.36, 1e-9);
         end_scene(&s);
     }
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* Q·δq is the work of the forces on the displacements of their points, here between two states of the shell. */
-static void virtual_work(void)
+TEST(virtual_work)
 {
     for (uint64_t i = 0; i < 40; i++) {
         const sp_contact_pointshell *pointshell = &shells[1][i % SHELLS];
@@ -942,11 +923,11 @@ static sp_mesh block(int n, double h)
 
 /* The body of the field feels the opposite force at the proxy nearest to each point, and its material moves as that
  * proxy. */
-static void work_on_deformed_fields(void)
+TEST(work_on_deformed_fields)
 {
     enum { PROXIES = 50 };
     sp_mesh mesh = block(2, 1.6);
-    double *U = calloc((size_t)(3 * mesh.vertex_count * AFFINE), sizeof *U), proxies[3 * PROXIES];
+    double *U = test_new(3 * mesh.vertex_count * AFFINE, sizeof *U), proxies[3 * PROXIES];
     for (int j = 0; j < AFFINE; j++)
         for (int64_t v = 0; v < mesh.vertex_count; v++) {
             double gradient[9];
@@ -959,7 +940,7 @@ static void work_on_deformed_fields(void)
         proxies[3 * i + 1] *= (around > 0 ? 1 / around : 1) * (1 + 0.4 * cos(i));
         proxies[3 * i + 2] = 0.4 * sin(i);
     }
-    sp_deformed_field *deformed;
+    OWNED_POINTER(sp_deformed_field) *deformed;
     const sp_deformed_domain domain = {.field = &grids[0], .count = PROXIES, .points = proxies};
     CHECK_OK(sp_deformed_field_new(&context, &mesh, AFFINE, U, 1, &domain, 5, &deformed));
     const sp_distance distance = {.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = fields[3].slack};
@@ -1031,14 +1012,12 @@ static void work_on_deformed_fields(void)
         end_scene(&s);
     }
     CHECK(contacts > 500, "%lld contacts", (long long)contacts);
-    sp_deformed_field_free(deformed);
-    free(U);
     sp_pool_free(&mesh.pool);
 }
 
 /* A field that moves by a translation mode stays exact: coherence must include its motion. A field that is inverted for
  * a while has no values then, and is valid again afterwards. */
-static void coherence_with_fields_that_move(void)
+TEST(coherence_with_fields_that_move)
 {
     sp_mesh mesh = block(1, 4);
     double U[3 * 8 * 2] = {0};
@@ -1048,12 +1027,12 @@ static void coherence_with_fields_that_move(void)
         for (int k = 0; k < 3; k++)
             U[24 + 3 * v + k] = mesh.vertices[3 * v + k];
     }
-    sp_deformed_field *deformed;
+    OWNED_POINTER(sp_deformed_field) *deformed;
     const sp_deformed_domain domain = {.field = &grids[0], .count = 1, .points = proxy};
     CHECK_OK(sp_deformed_field_new(&context, &mesh, 2, U, 1, &domain, 1, &deformed));
     const sp_distance distance = {.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = fields[3].slack};
     const sp_contact_pointshell *pointshell = &shells[0][0];
-    sp_traversal *coherent, *all;
+    OWNED_POINTER(sp_traversal) *coherent, *all;
     CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
     CHECK_OK(sp_traversal_new(&context, pointshell, &all));
     const double *reach = sp_deformed_field_reach(deformed);
@@ -1077,14 +1056,11 @@ static void coherence_with_fields_that_move(void)
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
     CHECK(passed > 0 && touching > 50 && touching < 550 && after > 0, "%lld passed, %lld touch, %lld after",
           (long long)passed, (long long)touching, (long long)after);
-    sp_traversal_free(coherent);
-    sp_traversal_free(all);
-    sp_deformed_field_free(deformed);
     sp_pool_free(&mesh.pool);
 }
 
 /* Damping acts against approach and never pulls; forces scale with the weights. */
-static void damping_and_scale(void)
+TEST(damping_and_scale)
 {
     const double up[3] = {0, 0, 1};
     sp_contact_pointshell pointshell = one_point(0, 0, -0.5, up);
@@ -1128,9 +1104,9 @@ static void damping_and_scale(void)
 }
 
 /* Voxmaps: depth by the tangent plane. Points in proximity voxels are listed on request and have no springs. */
-static void voxmaps(void)
+TEST(voxmaps)
 {
-    sp_voxmap *voxmap;
+    OWNED_POINTER(sp_voxmap) *voxmap = NULL;
     CHECK_OK(sp_voxmap_new(&context, &grids[1], &voxmap));
     const sp_distance distance = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     int64_t deep = 0, near = 0, wrong = 0;
@@ -1184,7 +1160,6 @@ static void voxmaps(void)
     }
     CHECK(wrong == 0 && deep > 100 && near > 100, "%lld wrong, %lld deep, %lld near", (long long)wrong, (long long)deep,
           (long long)near);
-    sp_voxmap_free(voxmap);
 }
 
 /* ---- eq. 3.2 ---- */
@@ -1226,7 +1201,7 @@ static void force_error(const sp_contact_pointshell *pointshell, int levels, boo
     end_scene(&s);
 }
 
-static void forces_converge_to_the_integral(void)
+TEST(forces_converge_to_the_integral)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 32, 12 * 341, 5, 1);
     CHECK(made.levels == 5, "%d", made.levels);
@@ -1293,12 +1268,12 @@ static void compare_balls(const sp_contact_pointshell *a, const sp_pose *pa, con
                           ball_tally *tally)
 {
     const double reach = ra + rb;
-    double *x = malloc((size_t)a->count * 24), *y = malloc((size_t)b->count * 24), centre[3], radius;
-    sp_sphere_tree *A, *B;
+    double *x = test_new(a->count, 24), *y = test_new(b->count, 24), centre[3], radius;
+    OWNED_POINTER(sp_sphere_tree) *A = NULL, *B = NULL;
     CHECK_OK(sp_sphere_tree_new(&context, a, &A));
     CHECK_OK(sp_sphere_tree_new(&context, b, &B));
     sp_sphere_tree_move(A, pb, qa); /* gone in the mean time */
-    sp_list list = {0}, other = {0};
+    OWNED(sp_list) list = {0}, other = {0};
     CHECK_OK(sp_sphere_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
     list.count = tally->visited = 0;
     sp_sphere_tree_move(A, pa, qa);
@@ -1348,12 +1323,6 @@ static void compare_balls(const sp_contact_pointshell *a, const sp_pose *pa, con
     }
     CHECK_OK(sp_sphere_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
     CHECK(list.count == 2 * before, "%lld after %lld", (long long)list.count, (long long)before);
-    sp_list_free(&list);
-    sp_list_free(&other);
-    sp_sphere_tree_free(A);
-    sp_sphere_tree_free(B);
-    free(x);
-    free(y);
 }
 
 static void check_tally(const ball_tally *tally)
@@ -1367,7 +1336,7 @@ static void check_tally(const ball_tally *tally)
     CHECK(tally->visited < tally->pairs / 10, "%lld of %lld pairs", (long long)tally->visited, (long long)tally->pairs);
 }
 
-static void balls_find_what_all_pairs_find(void)
+TEST(balls_find_what_all_pairs_find)
 {
     ball_tally tally = {0};
     for (int s = 0; s < SHELLS; s++)
@@ -1383,12 +1352,12 @@ static void balls_find_what_all_pairs_find(void)
 }
 
 /* One pointshell inside the other: so many points are near each other that nodes are visited. */
-static void many_balls(void)
+TEST(many_balls)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 32, 12 * 85, 4, 1),
                   larger = ball_shell(SP_POINTSHELL_REPULSION, 32, 8 * 341, 5, 1.03);
     add_modes(&made, MODES);
-    sp_contact_pointshell a = contact_shell(&made), b = contact_shell(&larger);
+    OWNED(sp_contact_pointshell) a = contact_shell(&made), b = contact_shell(&larger);
     ball_tally tally = {0};
     CHECK(a.count > 1024 || b.count > 1024, "%lld and %lld points", (long long)a.count, (long long)b.count);
     for (uint64_t i = 0; i < 3; i++) {
@@ -1399,16 +1368,14 @@ static void many_balls(void)
         compare_balls(&a, &pa, q, 0.02, &b, &pb, NULL, 0.01, &tally);
     }
     check_tally(&tally);
-    sp_contact_pointshell_free(&a);
-    sp_contact_pointshell_free(&b);
 }
 
 /* Far from the origin a point on the sphere of a node just reaches another point. */
-static void balls_that_just_touch(void)
+TEST(balls_that_just_touch)
 {
     int64_t lost = 0, touching = 0;
     const sp_contact_pointshell *pointshell = &shells[0][1];
-    double *places = malloc((size_t)pointshell->count * 24);
+    double *places = test_new(pointshell->count, 24);
     for (uint64_t i = 0; i < 2000; i++) {
         const int64_t node = (int64_t)(sp_random_uniform(9, 190, i) * (double)pointshell->cumulative[0]);
         const double *c = pointshell->points + 3 * node, far = pow(10, (double)(i % 7)), reach = 0.03;
@@ -1421,9 +1388,9 @@ static void balls_that_just_touch(void)
         }
         for (int k = 0; k < 3; k++)
             x[k] = pointshell->points[3 * tip + k] + d[k] / length3(d) * reach;
-        sp_contact_pointshell point = one_point(x[0], x[1], x[2], d);
+        OWNED(sp_contact_pointshell) point = one_point(x[0], x[1], x[2], d);
         const sp_pose pose = random_pose(191, i, far);
-        sp_sphere_tree *a, *b;
+        OWNED_POINTER(sp_sphere_tree) *a, *b;
         CHECK_OK(sp_sphere_tree_new(&context, pointshell, &a));
         CHECK_OK(sp_sphere_tree_new(&context, &point, &b));
         sp_sphere_tree_move(a, &pose, NULL);
@@ -1433,7 +1400,7 @@ static void balls_that_just_touch(void)
         for (int k = 0; k < 3; k++)
             apart[k] = place[k] - places[3 * tip + k];
         const bool near = length3(apart) < reach * (1 - 1e-14);
-        sp_list list = {0};
+        OWNED(sp_list) list = {0};
         CHECK_OK(sp_sphere_trees_meet(a, 0.01, b, reach - 0.01, &room, &list, &visited));
         bool found = false;
         for (int64_t k = 0; k < list.count; k++)
@@ -1444,23 +1411,18 @@ static void balls_that_just_touch(void)
             apart[k] = centre[1][k] - centre[0][k];
         lost += near && (!found || length3(apart) > bound[0] + bound[1] + reach);
         touching += near;
-        sp_list_free(&list);
-        sp_sphere_tree_free(a);
-        sp_sphere_tree_free(b);
-        sp_contact_pointshell_free(&point);
     }
     CHECK(lost == 0 && touching > 300, "%lld of %lld are not found", (long long)lost, (long long)touching);
-    free(places);
 }
 
-static void single_balls(void)
+TEST(single_balls)
 {
     const double up[3] = {0, 0, 1};
-    sp_contact_pointshell pointshell = one_point(0, 0, 0, up);
-    sp_sphere_tree *a, *b;
+    OWNED(sp_contact_pointshell) pointshell = one_point(0, 0, 0, up);
+    OWNED_POINTER(sp_sphere_tree) *a, *b;
     CHECK_OK(sp_sphere_tree_new(&context, &pointshell, &a));
     CHECK_OK(sp_sphere_tree_new(&context, &pointshell, &b));
-    sp_list list = {0};
+    OWNED(sp_list) list = {0};
     int64_t visited = 0;
     CHECK_OK(sp_sphere_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 0 && visited >= 1, "a contact without direction");
@@ -1481,15 +1443,11 @@ static void single_balls(void)
     sp_sphere_tree_move(b, &to, NULL);
     CHECK_OK(sp_sphere_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 0, "nowhere");
-    sp_list_free(&list);
-    sp_sphere_tree_free(a);
-    sp_sphere_tree_free(b);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* ---- a real model ---- */
 
-static void real_models(void)
+TEST(real_models)
 {
     if (!test_meshes())
         SKIP("no models");
@@ -1497,8 +1455,8 @@ static void real_models(void)
     int64_t differ = 0, touching = 0, visited = 0, all_visited = 0;
     for (int m = 0; m < 2; m++) {
         char path[1000];
-        sp_list bytes = {0};
-        sp_surface surface;
+        OWNED(sp_list) bytes = {0};
+        OWNED(sp_surface) surface = {0};
         snprintf(path, sizeof path, "%s/%s", test_meshes(), names[m]);
         const int descriptor = open(path, O_RDONLY);
         for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
@@ -1511,7 +1469,6 @@ static void real_models(void)
             SKIP(path);
         close(descriptor);
         CHECK_OK(sp_surface_parse(&context, path, bytes.data, bytes.count, SP_GROUPS_NONE, &surface));
-        sp_list_free(&bytes);
         double low[3], high[3], middle[3];
         sp_surface_box(&surface, low, high);
         const double size = diagonal_of(&surface);
@@ -1519,18 +1476,18 @@ static void real_models(void)
             middle[k] = 0.5 * (low[k] + high[k]);
         for (int64_t v = 0; v < 3 * surface.vertex_count; v++)
             surface.vertices[v] = 3 * (surface.vertices[v] - middle[v % 3]) / size;
-        sp_level level;
+        OWNED(sp_level) level;
         sp_pointshell pointshell;
         sp_pointshell_report report;
         const sp_pointshell_parameters p = {.method = SP_POINTSHELL_FARTHEST, .points = 3000, .branching = 4};
         CHECK_OK(sp_level_model(&context, &surface, 0.1, 48, &level));
         CHECK_OK(sp_pointshell_make(&context, &level, &p, &pointshell, &report));
         add_modes(&pointshell, MODES);
-        sp_contact_pointshell c = contact_shell(&pointshell);
-        sp_field field = field_of(&surface, 40);
+        OWNED(sp_contact_pointshell) c = contact_shell(&pointshell);
+        OWNED(sp_field) field = field_of(&surface, 40);
         sp_distance grid;
         sp_distance_of_field(&field, &grid);
-        sp_traversal *coherent, *tree, *all;
+        OWNED_POINTER(sp_traversal) *coherent, *tree, *all;
         CHECK_OK(sp_traversal_new(&context, &c, &coherent));
         CHECK_OK(sp_traversal_new(&context, &c, &tree));
         CHECK_OK(sp_traversal_new(&context, &c, &all));
@@ -1549,13 +1506,6 @@ static void real_models(void)
             differ += !same_contacts(a, b, c.count);
             touching += b->count > 0;
         }
-        sp_traversal_free(coherent);
-        sp_traversal_free(tree);
-        sp_traversal_free(all);
-        sp_contact_pointshell_free(&c);
-        sp_field_free(&field);
-        sp_level_free(&level);
-        sp_surface_free(&surface);
     }
     CHECK(differ == 0 && touching > 20, "%lld differ, %lld touch", (long long)differ, (long long)touching);
     CHECK(visited < all_visited, "%lld of %lld", (long long)visited, (long long)all_visited);
@@ -1563,35 +1513,12 @@ static void real_models(void)
          (double)visited / (double)all_visited);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     make_models();
-    RUN(trees_find_what_all_points_find);
-    RUN(points_that_just_touch);
-    RUN(coherence_changes_nothing);
-    RUN(coherence_of_rotations);
-    RUN(coherence_after_long_ways);
-    RUN(coherence_recovers);
-    RUN(limits_as_in_the_thesis);
-    RUN(no_budget);
-    RUN(spheres_hold_their_points);
-    RUN(shells_are_what_they_were);
-    RUN(normals_of_deformed_shells);
-    RUN(wrenches_are_derivatives);
-    RUN(gradients_have_a_potential);
-    RUN(wrenches_by_normals);
-    RUN(virtual_work);
-    RUN(work_on_deformed_fields);
-    RUN(coherence_with_fields_that_move);
-    RUN(damping_and_scale);
-    RUN(voxmaps);
-    RUN(forces_converge_to_the_integral);
-    RUN(balls_find_what_all_pairs_find);
-    RUN(many_balls);
-    RUN(balls_that_just_touch);
-    RUN(single_balls);
-    RUN(real_models);
+}
+
+AFTER_TESTS()
+{
     free_models();
-    return test_end();
 }

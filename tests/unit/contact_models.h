@@ -8,8 +8,6 @@
 
 enum { AFFINE = 3, WAVES = 3, MODES = AFFINE + WAVES };
 
-static sp_context context;
-
 static inline double length3(const double *v)
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -37,12 +35,11 @@ static inline sp_pointshell shell_of(const sp_surface *surface, enum sp_pointshe
 {
     const sp_pointshell_parameters p = {
         .method = method, .points = points, .levels = levels, .branching = 4, .cells = 16, .iterations = 40};
-    sp_level level;
+    OWNED(sp_level) level;
     sp_pointshell pointshell;
     sp_pointshell_report report;
     CHECK_OK(sp_level_model(&context, surface, 0, 0, &level));
     CHECK_OK(sp_pointshell_make(&context, &level, &p, &pointshell, &report));
-    sp_level_free(&level);
     return pointshell;
 }
 
@@ -50,7 +47,7 @@ static inline sp_pointshell shell_of(const sp_surface *surface, enum sp_pointshe
 static inline sp_pointshell ball_shell(enum sp_pointshell_method method, int rings, int64_t points, int levels,
                                        double radius)
 {
-    sp_surface s = new_surface(4 * (int64_t)rings * rings, 16 * (int64_t)rings * rings);
+    OWNED(sp_surface) s = new_surface(4 * (int64_t)rings * rings, 16 * (int64_t)rings * rings);
     add_sphere(&s, rings, (double[3]){0, 0, 0}, radius);
     sp_pointshell pointshell = shell_of(&s, method, points, levels);
     for (int64_t p = 0; p < pointshell.count; p++) {
@@ -62,7 +59,6 @@ static inline sp_pointshell ball_shell(enum sp_pointshell_method method, int rin
         }
     }
     CHECK_OK(sp_pointshell_tree(&context, &pointshell));
-    sp_surface_free(&s);
     return pointshell;
 }
 

@@ -10,6 +10,11 @@
 
 #include <lapacke.h>
 
+OWNER(sp_contact_scene)
+OWNER(sp_deformed_field)
+OWNER(sp_free_body)
+OWNER(sp_voxmap)
+
 static const double NONE[3] = {0, 0, 0}, UP[3] = {0, 0, 1};
 static const double GRAVITY = 9.81;
 
@@ -48,17 +53,16 @@ static void make_bar(bar *b)
     CHECK_OK(sp_inertia_of_body(&context, &b->body, false, BAR, b->U, &b->inertia));
     for (int i = 0; i < BAR; i++) /* soft, so that collisions cause strains of a few percent */
         b->K[BAR * i + i] = 2000 * (1 + 0.3 * i);
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){-0.4, -0.2, -0.2}, (double[3]){0.4, 0.2, 0.2});
     sp_pointshell pointshell = shell_of(&s, SP_POINTSHELL_REPULSION, 400, 3);
     sp_pointshell_motion_report report;
     CHECK_OK(sp_pointshell_transfer(&context, &b->mesh, BAR, b->U, true, &pointshell, &report));
     b->pointshell = contact_shell(&pointshell);
     b->field = field_of(&s, 16);
-    sp_surface_free(&s);
 }
 
-static void free_bar(bar *b)
+static void bar_free(bar *b)
 {
     sp_contact_pointshell_free(&b->pointshell);
     sp_field_free(&b->field);
@@ -75,15 +79,13 @@ static sp_field ring_field, ball_field;
 
 static void make_models(void)
 {
-    sp_surface s = torus(24, 12, 0.3, 0.12), ball = new_surface(600, 1200);
+    OWNED(sp_surface) s = torus(24, 12, 0.3, 0.12), ball = new_surface(600, 1200);
     add_sphere(&ball, 8, NONE, 0.3);
     sp_pointshell made = shell_of(&s, SP_POINTSHELL_REPULSION, 300, 3);
     ring = contact_shell(&made);
     ring_field = field_of(&s, 16);
     ball_field = field_of(&ball, 16);
     make_bar(&model);
-    sp_surface_free(&s);
-    sp_surface_free(&ball);
 }
 
 static void free_models(void)
@@ -91,7 +93,7 @@ static void free_models(void)
     sp_contact_pointshell_free(&ring);
     sp_field_free(&ring_field);
     sp_field_free(&ball_field);
-    free_bar(&model);
+    bar_free(&model);
 }
 
 static sp_free_body *free_bar_body(double step)
@@ -162,7 +164,7 @@ static double cap_mean(double depth)
 }
 
 /* Weight against k L times that mean (eq. 3.2). */
-static void heavy_ball_rests_at_its_depth(void)
+TEST(heavy_ball_rests_at_its_depth)
 {
     enum { TURNS = 6 };
     const double mass = 2, stiffness = 72, L = 2;
@@ -172,9 +174,9 @@ static void heavy_ball_rests_at_its_depth(void)
         *(stiffness * L * cap_mean(middle) < mass * GRAVITY ? &low : &high) = middle;
     }
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 32, 12 * 341, 5, 1);
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     const sp_distance plane = plane_at(0);
-    sp_inertia inertia = ball_inertia(mass, 1, NONE);
+    OWNED(sp_inertia) inertia = ball_inertia(mass, 1, NONE);
     for (int levels = 3; levels <= 5; levels++) {
         for (uint64_t t = 0; t < TURNS; t++) {
             sp_contact_scene_parameters p = parameters_of(1e-2, stiffness);
@@ -189,14 +191,13 @@ static void heavy_ball_rests_at_its_depth(void)
             const sp_contact_scene_body bodies[2] = {
                 {.motion = SP_CONTACT_SCENE_FREE, .pointshell = &pointshell, .free = ball, .inertia = &inertia},
                 {.motion = SP_CONTACT_SCENE_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
-            sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+            OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
             for (int i = 0; i < 700; i++)
                 CHECK_OK(sp_contact_scene_step(world));
             const sp_free_state *state = sp_free_body_state(ball);
             error[levels] += pow((1 - state->c[2]) / low - 1, 2) / TURNS;
             speed = fmax(speed, fabs(state->v[2]));
             CHECK(length3(state->Omega) < 1e-9, "forces through the centre turn it: %g rad/s", length3(state->Omega));
-            sp_contact_scene_free(world);
             sp_free_body_free(ball);
         }
         error[levels] = sqrt(error[levels]);
@@ -205,15 +206,13 @@ static void heavy_ball_rests_at_its_depth(void)
     CHECK(speed < 1e-4, "still moves by %g m/s", speed);
     CHECK(error[4] < 0.7 * error[3] && error[5] < 0.7 * error[4] && error[5] < 0.02, "%g, %g, %g", error[3], error[4],
           error[5]);
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* A ball on a ball, a spring of k: m g / k. */
-static void ball_rests_on_ball(void)
+TEST(ball_rests_on_ball)
 {
-    sp_contact_pointshell point = one_point(0, 0, 0, UP);
-    sp_inertia inertia = ball_inertia(3, 0.5, NONE);
+    OWNED(sp_contact_pointshell) point = one_point(0, 0, 0, UP);
+    OWNED(sp_inertia) inertia = ball_inertia(3, 0.5, NONE);
     sp_contact_scene_parameters p = parameters_of(1e-3, 2000);
     p.gravity[2] = -GRAVITY;
     p.penalty.damping = 60;
@@ -223,17 +222,14 @@ static void ball_rests_on_ball(void)
     const sp_contact_scene_body bodies[2] = {
         {.motion = SP_CONTACT_SCENE_FREE, .pointshell = &point, .free = ball, .inertia = &inertia, .thickness = 0.4},
         {.motion = SP_CONTACT_SCENE_FIXED, .pointshell = &point, .thickness = 0.6, .pose = at_place(0, 0, 0)}};
-    sp_contact_scene *world = new_world(&p, 2, bodies, 0, NULL, true);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 0, NULL, true);
     for (int i = 0; i < 2000; i++)
         CHECK_OK(sp_contact_scene_step(world));
     CHECK_NEAR(1 - sp_free_body_state(ball)->c[2], 3 * GRAVITY / 2000, 1e-9);
     const double *wrench = sp_contact_scene_wrench(world, 0), *other = sp_contact_scene_wrench(world, 1);
     CHECK_NEAR(wrench[2], 3 * GRAVITY, 1e-6);
     CHECK_NEAR(other[2], -3 * GRAVITY, 1e-6);
-    sp_contact_scene_free(world);
     sp_free_body_free(ball);
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&point);
 }
 
 /* ---- collisions ---- */
@@ -271,10 +267,10 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
                second_bar = meeting == SHELL_AND_DEFORMED || meeting == BAR_AND_DEFORMED;
     const bool balls = meeting == BALLS || meeting == BAR_AND_BALLS;
     const double off[3] = {0.05, -0.02, 0.03}; /* the frame's origin is not the centre of mass */
-    sp_inertia inertia;
+    OWNED(sp_inertia) inertia;
     CHECK_OK(sp_inertia_of_numbers(&context, 5, off, (double[6]){0.3, 0.35, 0.5, 0.02, -0.01, 0.03}, &inertia));
     sp_distance distance = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
-    sp_deformed_field *deformed = NULL;
+    OWNED_POINTER(sp_deformed_field) *deformed = NULL;
     if (meeting == SHELL_AND_GRID)
         sp_distance_of_field(&ball_field, &distance);
     if (second_bar) {
@@ -291,8 +287,8 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
     p.penalty.damping = damping;
     p.penalty.limit = 8;
     p.friction = friction;
-    sp_free_body *a = first_bar ? free_bar_body(step) : rigid(&inertia, step),
-                 *b = second_bar ? free_bar_body(step) : rigid(&inertia, step);
+    OWNED_POINTER(sp_free_body) *a = first_bar ? free_bar_body(step) : rigid(&inertia, step),
+                                *b = second_bar ? free_bar_body(step) : rigid(&inertia, step);
     sp_pose pa = at_place(0.6, 0.1, 0.2), pb = at_place(-0.5, 0, 0.1);
     random_rotation(20, meeting, pa.q);
     random_rotation(21, meeting, pb.q);
@@ -317,7 +313,8 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
         bodies[0].thickness = bodies[1].thickness = 0.05;
         bodies[1].pointshell = &ring;
     }
-    sp_contact_scene *world = new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_contact_scene_pair){0, 1}, balls);
+    OWNED_POINTER(sp_contact_scene) *world =
+        new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_contact_scene_pair){0, 1}, balls);
     double before[6], now[6], drift[2] = {0}, size = momenta_of(a, b, before), action = 0;
     const double energy = total_energy(world);
     int touching = 0;
@@ -348,14 +345,9 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
           drift[0], drift[1], size);
     CHECK(action < 1e-12, "%s: action and reaction differ by %g", name[meeting], action);
     CHECK(!(damping > 0) || total_energy(world) < energy, "%s: dampers bring energy", name[meeting]);
-    sp_contact_scene_free(world);
-    sp_free_body_free(a);
-    sp_free_body_free(b);
-    sp_deformed_field_free(deformed);
-    sp_inertia_free(&inertia);
 }
 
-static void collisions_keep_momenta(void)
+TEST(collisions_keep_momenta)
 {
     for (int meeting = 0; meeting < MEETINGS; meeting++)
         for (int kind = 0; kind < (meeting == BALLS || meeting == BAR_AND_BALLS ? 2 : 3); kind++)
@@ -388,7 +380,7 @@ static double energy_error(bool deformable, const sp_contact_pointshell *pointsh
                                                   .free = b,
                                                   .inertia = inertia,
                                                   .thickness = 0.2}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 0, NULL, true);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 0, NULL, true);
         double most = 0;
         const double before = total_energy(world);
         int touching = 0;
@@ -402,18 +394,17 @@ static double energy_error(bool deformable, const sp_contact_pointshell *pointsh
         CHECK(!deformable || most > 0.01, "q only %g", most);
         const double error = total_energy(world) / before - 1;
         square += error * error / COLLISIONS;
-        sp_contact_scene_free(world);
         sp_free_body_free(a);
         sp_free_body_free(b);
     }
     return sqrt(square);
 }
 
-static void collisions_keep_energy_to_second_order(void)
+TEST(collisions_keep_energy_to_second_order)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 30, 1, 0.5);
-    sp_contact_pointshell pointshell = contact_shell(&made);
-    sp_inertia inertia;
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
+    OWNED(sp_inertia) inertia;
     CHECK_OK(sp_inertia_of_numbers(&context, 2, NONE, (double[6]){0.3, 0.35, 0.5, 0, 0, 0}, &inertia));
     for (int deformable = 0; deformable < 2; deformable++) {
         double error[3];
@@ -424,8 +415,6 @@ static void collisions_keep_energy_to_second_order(void)
              error[1], error[2], slope);
         CHECK(slope > 1.7 && slope < 3 && error[2] < 1e-3, "slope %g", slope);
     }
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* A rigid torus falls on a plane in many orientations. Returns the root mean square error of its energy after the
@@ -435,7 +424,7 @@ static double bounce_error(enum sp_penalty_direction direction, double step, dou
     enum { DROPS = 12 };
     const sp_distance plane = plane_at(0);
     double square = 0;
-    sp_inertia inertia;
+    OWNED(sp_inertia) inertia;
     CHECK_OK(sp_inertia_of_numbers(&context, 2, NONE, (double[6]){0.06, 0.06, 0.1, 0, 0, 0}, &inertia));
     for (uint64_t i = 0; i < DROPS; i++) {
         sp_contact_scene_parameters p = parameters_of(step, 2000);
@@ -448,7 +437,7 @@ static double bounce_error(enum sp_penalty_direction direction, double step, dou
         const sp_contact_scene_body bodies[2] = {
             {.motion = SP_CONTACT_SCENE_FREE, .pointshell = &ring, .free = body, .inertia = &inertia},
             {.motion = SP_CONTACT_SCENE_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
         const double before = total_energy(world);
         int touched = 0;
         for (int k = 0; (double)k * step < 1.2 && (touched == 0 || sp_contact_scene_reported(world)->touching > 0);
@@ -461,16 +450,14 @@ static double bounce_error(enum sp_penalty_direction direction, double step, dou
                      *c = sp_free_body_state(body)->c;
         square += error * error / DROPS;
         *sideways = fmax(*sideways, fmax(fmax(fabs(v[0]), fabs(v[1])), fmax(fabs(c[0] - 0.25), fabs(c[1] + 0.5))));
-        sp_contact_scene_free(world);
         sp_free_body_free(body);
     }
-    sp_inertia_free(&inertia);
     return sqrt(square);
 }
 
 /* With forces along gradients an undamped bounce conserves energy to second order in the step, and a plane without
  * friction has no tangential force. With forces along the normals of points neither holds for any step. */
-static void bounces_keep_energy_along_gradients(void)
+TEST(bounces_keep_energy_along_gradients)
 {
     double error[3], normal[2], sideways = 0, aside = 0;
     for (int k = 0; k < 3; k++)
@@ -518,10 +505,10 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
     }
     for (int k = 0; k < BAR; k++)
         qdot[k] = random_in(44, BAR * i + (uint64_t)k, -1, 1);
-    sp_free_body *a = prescribed ? NULL
-                      : soft     ? free_bar_body(step)
-                                 : rigid(inertia, step),
-                 *b = free_wall ? rigid(other, step) : NULL;
+    OWNED_POINTER(sp_free_body) *a = prescribed ? NULL
+                                     : soft     ? free_bar_body(step)
+                                                : rigid(inertia, step),
+                                *b = free_wall ? rigid(other, step) : NULL;
     if (a)
         sp_free_body_place(a, &pose, v, w, soft ? q : NULL, soft ? qdot : NULL);
     const sp_pose at = at_place(0, 0, 0);
@@ -543,7 +530,7 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
             (sp_contact_scene_body){.motion = SP_CONTACT_SCENE_FREE, .distance = wall, .free = b, .inertia = other};
     const sp_contact_scene_pair pairs[3] = {{0, 1}, {0, 2}, {0, 3}};
     const int64_t walls = kind == RING_AND_THREE_WALLS ? 3 : 1;
-    sp_contact_scene *world = new_world(&p, 1 + walls, bodies, walls, pairs, false);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 1 + walls, bodies, walls, pairs, false);
     const double energy = total_energy(world), size = a && b ? momenta_of(a, b, before) : 0;
     CHECK_OK(sp_contact_scene_step(world));
     const sp_contact_scene_contact *contact;
@@ -560,9 +547,6 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
         for (int k = 0; k < 6; k++)
             CHECK_NEAR(now[k], before[k], 1e-12 * size);
     }
-    sp_contact_scene_free(world);
-    sp_free_body_free(a);
-    sp_free_body_free(b);
     return braked > 0;
 }
 
@@ -570,8 +554,8 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
 static void one_pulse_by_hand(const sp_distance *wall)
 {
     const double m = 2, J = 0.3, lever = 0.4, v = 3, step = 1e-6, amount = v / (1 / m + lever * lever / J);
-    sp_contact_pointshell point = one_point(lever, 0, 0, UP);
-    sp_inertia inertia;
+    OWNED(sp_contact_pointshell) point = one_point(lever, 0, 0, UP);
+    OWNED(sp_inertia) inertia;
     CHECK_OK(sp_inertia_of_numbers(&context, m, NONE, (double[6]){J, J, J, 0, 0, 0}, &inertia));
     sp_free_body *body = rigid(&inertia, step);
     const sp_pose pose = at_place(0, 0, 0.25);
@@ -581,7 +565,7 @@ static void one_pulse_by_hand(const sp_distance *wall)
     const sp_contact_scene_body bodies[2] = {
         {.motion = SP_CONTACT_SCENE_FREE, .pointshell = &point, .free = body, .inertia = &inertia},
         {.motion = SP_CONTACT_SCENE_FIXED, .distance = wall, .pose = at_place(0, 0, 0)}};
-    sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
     const double before = total_energy(world);
     CHECK_OK(sp_contact_scene_step(world));
     const sp_free_state *state = sp_free_body_state(body);
@@ -591,23 +575,20 @@ static void one_pulse_by_hand(const sp_distance *wall)
     CHECK_OK(sp_contact_scene_step(world));
     const sp_contact_scene_contact *contact;
     CHECK(sp_contact_scene_contacts(world, &contact) == 0, "a proximity voxel without a pulse is recorded");
-    sp_contact_scene_free(world);
     sp_free_body_free(body);
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&point);
 }
 
 /* A braking pulse always decreases kinetic energy: off the centre, at many points, by one wall or three at the same
  * place, and for free, deformable and fixed bodies. */
-static void pulses_never_add_energy(void)
+TEST(pulses_never_add_energy)
 {
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){-1.5, -1.5, -2.9}, (double[3]){1.5, 1.5, 0.1});
-    sp_field field = field_of(&s, 32);
-    sp_voxmap *voxmap;
-    sp_inertia inertia, other;
+    OWNED(sp_field) field = field_of(&s, 32);
+    OWNED_POINTER(sp_voxmap) *voxmap;
+    OWNED(sp_inertia) inertia, other;
     sp_reduced_force force;
-    sp_system system;
+    FREED_BY(sp_reduced_system_free) sp_system system;
     double M[BAR * BAR];
     memcpy(M, model.inertia.M, sizeof M);
     CHECK_OK(sp_linear_force_new(&context, BAR, model.K, &force));
@@ -627,12 +608,6 @@ static void pulses_never_add_energy(void)
         NOTE("kind %d: %d of 60 braked, by up to %.0f %% of the energy", kind, braked, -100 * gain);
         CHECK(braked > 20, "kind %d: only %d", kind, braked);
     }
-    sp_reduced_system_free(&system);
-    sp_voxmap_free(voxmap);
-    sp_inertia_free(&inertia);
-    sp_inertia_free(&other);
-    sp_field_free(&field);
-    sp_surface_free(&s);
 }
 
 /* ---- friction ---- */
@@ -704,13 +679,13 @@ static double slide(sliding *s, int steps, double *speed)
 
 /* On slopes below the angle of friction a block stays and does not creep. Above it slides with g (sin − μ cos). On a
  * level plane it stops after v²/(2 μ g). The springs allow a distance of μ times the depth. */
-static void blocks_stick_and_slip(void)
+TEST(blocks_stick_and_slip)
 {
     const double mu = 0.5, stiffness = 400, h = 1e-3;
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){-BLOCK_HALF[0], -BLOCK_HALF[1], -BLOCK_HALF[2]}, BLOCK_HALF);
     sp_pointshell made = shell_of(&s, SP_POINTSHELL_REPULSION, 600, 3);
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     sliding b;
     double v, w;
     for (int i = 0; i < 3; i++) {
@@ -750,13 +725,11 @@ static void blocks_stick_and_slip(void)
         CHECK(fabs(later - way) < 1e-9 && fabs(w) < 1e-9, "creeps by %g m", later - way);
         end_block(&b);
     }
-    sp_contact_pointshell_free(&pointshell);
-    sp_surface_free(&s);
 }
 
 /* A free deformable bar slides down a slope: the impulse of friction is mu times that of the normal forces, whatever
  * its vibration. On a gentler slope the whole bar sticks. */
-static void soft_bars_slide(void)
+TEST(soft_bars_slide)
 {
     const double mu = 0.5, step = 1e-3;
     for (int steep = 0; steep < 2; steep++) {
@@ -780,7 +753,7 @@ static void soft_bars_slide(void)
              .inertia = &model.inertia,
              .r = BAR},
             {.motion = SP_CONTACT_SCENE_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
         for (int i = 0; i < 1500; i++)
             CHECK_OK(sp_contact_scene_step(world));
         const sp_free_state start = *sp_free_body_state(body);
@@ -802,7 +775,6 @@ static void soft_bars_slide(void)
                        1e-6); /* a point that also vibrates sideways has a sideways friction force */
         else                  /* it vibrates without damping, with an amplitude far below mu times the depth, 1e-3 m */
             CHECK(fabs(sp_dot3(way, along)) < 1e-4, "creeps by %g m", sp_dot3(way, along));
-        sp_contact_scene_free(world);
         sp_free_body_free(body);
     }
 }
@@ -814,7 +786,7 @@ static double friction_energy(double friction, double step, double *rise)
     enum { THROWS = 12 };
     const sp_distance plane = plane_at(0);
     double lost = 0;
-    sp_inertia inertia;
+    OWNED(sp_inertia) inertia = {0};
     CHECK_OK(sp_inertia_of_numbers(&context, 2, NONE, (double[6]){0.06, 0.06, 0.1, 0, 0, 0}, &inertia));
     for (uint64_t i = 0; i < THROWS; i++) {
         sp_contact_scene_parameters p = parameters_of(step, 2000);
@@ -823,13 +795,13 @@ static double friction_energy(double friction, double step, double *rise)
         p.penalty.direction = SP_PENALTY_BY_GEOMETRY;
         p.friction = friction;
         random_rotation(34, i, pose.q);
-        sp_free_body *body = rigid(&inertia, step);
+        OWNED_POINTER(sp_free_body) *body = rigid(&inertia, step);
         sp_free_body_place(body, &pose, (double[3]){random_in(35, 2 * i, -3, 3), random_in(35, 2 * i + 1, -3, 3), 0},
                            (double[3]){3, -4, 5}, NULL, NULL);
         const sp_contact_scene_body bodies[2] = {
             {.motion = SP_CONTACT_SCENE_FREE, .pointshell = &ring, .free = body, .inertia = &inertia},
             {.motion = SP_CONTACT_SCENE_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
         const double start = total_energy(world);
         double before = start;
         for (int k = 0; (double)k * step < 2; k++) {
@@ -840,14 +812,11 @@ static double friction_energy(double friction, double step, double *rise)
             before = fmin(before, total_energy(world));
         }
         lost += (1 - before / start) / THROWS;
-        sp_contact_scene_free(world);
-        sp_free_body_free(body);
     }
-    sp_inertia_free(&inertia);
     return lost;
 }
 
-static void friction_takes_energy(void)
+TEST(friction_takes_energy)
 {
     double rise[2][3] = {{0}}, lost[2];
     for (int m = 0; m < 2; m++)
@@ -861,12 +830,12 @@ static void friction_takes_energy(void)
               rise[m][2]);
 }
 
-static void friction_refused(void)
+TEST(friction_refused)
 {
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){-1, -1, -1}, (double[3]){1, 1, 1});
-    sp_field field = field_of(&s, 8);
-    sp_voxmap *voxmap;
+    OWNED(sp_field) field = field_of(&s, 8);
+    OWNED_POINTER(sp_voxmap) *voxmap;
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
     const sp_distance plane = plane_at(0), voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     sp_contact_scene_parameters p = parameters_of(1e-3, 100);
@@ -892,9 +861,6 @@ static void friction_refused(void)
     CHECK(sp_contact_scene_new(&context, &p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false, &world) == SP_INPUT &&
               strstr(context.message, "touch as balls"),
           "%s", context.message);
-    sp_voxmap_free(voxmap);
-    sp_field_free(&field);
-    sp_surface_free(&s);
 }
 
 /* ---- prescribed bodies, and bodies that only deform ---- */
@@ -943,7 +909,7 @@ static void make_rising_field(rising_field *f)
     CHECK_OK(sp_deformed_field_new(&context, &f->mesh, 1, U, 1, &domain, 1, &f->deformed));
 }
 
-static void free_rising_field(rising_field *f) /* as {0}, too */
+static void rising_field_free(rising_field *f) /* as {0}, too */
 {
     sp_deformed_field_free(f->deformed);
     sp_pool_free(&f->grid.pool);
@@ -952,18 +918,18 @@ static void free_rising_field(rising_field *f) /* as {0}, too */
 
 /* A point on a spring in contact with a plane, under gravity: k_b u = k (d − u) − m g. Then a field that rises from a
  * distance until it meets a fixed point. */
-static void springs_balance_contact(void)
+TEST(springs_balance_contact)
 {
     for (int kind = 0; kind < 2; kind++)
         for (int field = 0; field < 2; field++) {
-            sp_system system = spring_system(300);
-            sp_contact_pointshell point = moving_point(-0.05), still = one_point(0, 0, 0, UP);
+            FREED_BY(sp_reduced_system_free) sp_system system = spring_system(300);
+            OWNED(sp_contact_pointshell) point = moving_point(-0.05), still = one_point(0, 0, 0, UP);
             const sp_distance plane = plane_at(0);
             sp_contact_scene_parameters p = parameters_of(5e-3, 100);
             p.integrator.kind = kind ? SP_STATIC : SP_NEWMARK;
             p.gravity[2] = field ? 20 : -2;
             const double column[3] = {0, 0, 1}; /* UᵀM e_z of the mode */
-            rising_field rising = {0};
+            OWNED(rising_field) rising = {0};
             sp_distance distance = plane;
             if (field) {
                 make_rising_field(&rising);
@@ -980,7 +946,7 @@ static void springs_balance_contact(void)
             bodies[field ? 1 : 0].pointshell = field ? &still : &point;
             bodies[field ? 0 : 1].distance = field ? &distance : &plane;
             bodies[0].deformed = rising.deformed;
-            sp_contact_scene *world =
+            OWNED_POINTER(sp_contact_scene) *world =
                 new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){field ? 1 : 0, field ? 0 : 1}, false);
             for (int i = 0; i < 1500; i++)
                 CHECK_OK(sp_contact_scene_step(world));
@@ -991,11 +957,6 @@ static void springs_balance_contact(void)
             CHECK(fabs(qdot) < 1e-6 && length3(pose.x) == 0 && length3(twist) == 0, "it moves");
             sp_contact_scene_body_now(world, 1, &pose, twist, none, none);
             CHECK_NEAR(pose.x[2], field ? 0.02 : 0, 0);
-            sp_contact_scene_free(world);
-            free_rising_field(&rising);
-            sp_contact_pointshell_free(&point);
-            sp_contact_pointshell_free(&still);
-            sp_reduced_system_free(&system);
         }
 }
 
@@ -1012,17 +973,17 @@ static sp_pose down_path(const void *data, double time, double velocity[6])
     return pose;
 }
 
-static void paths_are_followed(void)
+TEST(paths_are_followed)
 {
     const double speed = 0.3;
-    sp_contact_pointshell point = one_point(0.1, 0, 0, UP);
+    OWNED(sp_contact_pointshell) point = one_point(0.1, 0, 0, UP);
     const sp_distance plane = plane_at(0);
     sp_contact_scene_parameters p = parameters_of(2e-3, 500);
     p.penalty.damping = 7;
     const sp_contact_scene_body bodies[2] = {
         {.motion = SP_CONTACT_SCENE_PATH, .path = down_path, .path_data = &speed, .pointshell = &point},
         {.motion = SP_CONTACT_SCENE_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
-    sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
     for (int i = 0; i < 100; i++) {
         const double middle = ((double)i + 0.5) * p.step, depth = speed * middle - 0.01;
         const sp_contact_scene_contact *contact;
@@ -1044,8 +1005,6 @@ static void paths_are_followed(void)
         CHECK_NEAR(twist[5], 2, 0);
     }
     CHECK_NEAR(sp_contact_scene_time(world), 0.2, 1e-12);
-    sp_contact_scene_free(world);
-    sp_contact_pointshell_free(&point);
 }
 
 /* ---- virtual coupling ---- */
@@ -1082,7 +1041,7 @@ static sp_coupling_parameters coupling_of(double stiffness, double saturation)
 
 /* Four points under a plate that the hand moves far below the plane: no deeper than the saturated force allows, F/(4 k)
  * each, and exactly that deep at the end. */
-static void saturation_bounds_penetration(void)
+TEST(saturation_bounds_penetration)
 {
     for (int dynamic = 0; dynamic < 2; dynamic++)
         for (int field_side = 0; field_side < 2; field_side++) {
@@ -1096,11 +1055,11 @@ static void saturation_bounds_penetration(void)
             four.radius = sp_pool_new(&four.pool, 0, 8);
             for (int i = 0; i < 4; i++)
                 four.normals[3 * i + 2] = field_side ? -1 : 1;
-            sp_contact_pointshell pointshell = contact_shell(&four);
+            OWNED(sp_contact_pointshell) pointshell = contact_shell(&four);
             /* the held body has the points, or the face that comes down on them */
             const sp_distance plane =
                 field_side ? (sp_distance){.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}} : plane_at(0);
-            sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+            OWNED(sp_inertia) inertia = ball_inertia(1, 0.2, NONE);
             const hand h = {.to = {0, 0, -0.5}, .begin = 0.1};
             sp_contact_scene_parameters p = parameters_of(1e-3, stiffness);
             p.coupling = (sp_contact_scene_coupling){.body = 0,
@@ -1116,7 +1075,7 @@ static void saturation_bounds_penetration(void)
                 {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0)}};
             bodies[field_side].pointshell = &pointshell;
             bodies[!field_side].distance = &plane;
-            sp_contact_scene *world =
+            OWNED_POINTER(sp_contact_scene) *world =
                 new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){field_side, !field_side}, false);
             double deepest = 0, twist[6], wrench[6], device[6], r = 0, f = 0;
             sp_pose pose, now;
@@ -1138,9 +1097,6 @@ static void saturation_bounds_penetration(void)
             CHECK_NEAR(sp_contact_scene_wrench(world, 0)[2], f, 1e-2 * most);
             NOTE("%s, %s in hand: %.4f m deep of at most %.4f", dynamic ? "dynamic" : "static",
                  field_side ? "plane" : "points", -pose.x[2], most / (4 * stiffness));
-            sp_contact_scene_free(world);
-            sp_inertia_free(&inertia);
-            sp_contact_pointshell_free(&pointshell);
         }
 }
 
@@ -1157,14 +1113,14 @@ static sp_pose press_path(const void *data, double time, double velocity[6])
 /* A plate that the hand presses slowly on a point feels no stiffer than the coupling, and as stiff as it and the
  * contact in series: 1/(1/k + 1/k_VC) (thesis, eq. 4.32). This is a statement on equilibria: it reaches the points in
  * cycle 500, and in the first cycle of contact the plate, which went in too far, also moves back against the hand. */
-static void stiffness_is_that_of_the_coupling_at_most(void)
+TEST(stiffness_is_that_of_the_coupling_at_most)
 {
     const double speed = 0.02, coupling = 500, step = 1e-3;
     for (int level = 0; level < 3; level++) {
         const double contact = 100 * pow(100, level); /* soft, stiff, and 2000 times the coupling */
         const sp_distance plane = {.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}};
-        sp_contact_pointshell point = one_point(0, 0, 0, (double[3]){0, 0, -1});
-        sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+        OWNED(sp_contact_pointshell) point = one_point(0, 0, 0, (double[3]){0, 0, -1});
+        OWNED(sp_inertia) inertia = ball_inertia(1, 0.2, NONE);
         sp_contact_scene_parameters p = parameters_of(step, contact);
         p.coupling = (sp_contact_scene_coupling){.body = 0,
                                                  .path = press_path,
@@ -1175,7 +1131,7 @@ static void stiffness_is_that_of_the_coupling_at_most(void)
         const sp_contact_scene_body bodies[2] = {
             {.motion = SP_CONTACT_SCENE_COUPLED, .pose = at_place(0, 0, 0.01), .inertia = &inertia, .distance = &plane},
             {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .pointshell = &point}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){1, 0}, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){1, 0}, false);
         double most = 0, felt = 0, before = 0;
         for (int i = 0; i < 1500; i++) {
             sp_pose at;
@@ -1191,19 +1147,16 @@ static void stiffness_is_that_of_the_coupling_at_most(void)
              most, felt);
         CHECK(most <= coupling * (1 + 1e-9), "%g N/m", most);
         CHECK_NEAR(felt, 1 / (1 / contact + 1 / coupling), 1e-4 * coupling);
-        sp_contact_scene_free(world);
-        sp_inertia_free(&inertia);
-        sp_contact_pointshell_free(&point);
     }
 }
 
 /* Against a sphere of a free body: both feel the force, and the held body stops where the saturated force and the
  * inertia of the sphere balance. The momentum of the sphere is the impulse that it received. */
-static void hand_feels_balls(void)
+TEST(hand_feels_balls)
 {
     for (int dynamic = 0; dynamic < 2; dynamic++) {
-        sp_contact_pointshell point = one_point(0, 0, 0, UP);
-        sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+        OWNED(sp_contact_pointshell) point = one_point(0, 0, 0, UP);
+        OWNED(sp_inertia) inertia = ball_inertia(1, 0.2, NONE);
         const hand h = {.to = {0, 0, -0.5}, .begin = 0.1};
         sp_contact_scene_parameters p = parameters_of(1e-3, 1000);
         p.coupling = (sp_contact_scene_coupling){.body = 0,
@@ -1220,7 +1173,7 @@ static void hand_feels_balls(void)
              .pointshell = &point,
              .thickness = 0.1},
             {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .pointshell = &point, .thickness = 0.1}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 0, NULL, true);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 0, NULL, true);
         double twist[6], wrench[6], device[6];
         sp_pose pose, now;
         for (int i = 0; i < 3000; i++)
@@ -1230,9 +1183,6 @@ static void hand_feels_balls(void)
         CHECK_NEAR(0.2 - pose.x[2], -wrench[2] / 1000, 1e-5);
         CHECK(pose.x[2] > 0.2 - 0.04 - 1e-6, "%g: through the ball", pose.x[2]);
         CHECK_NEAR(sp_contact_scene_wrench(world, 0)[2] + wrench[2], 0, 1e-2);
-        sp_contact_scene_free(world);
-        sp_inertia_free(&inertia);
-        sp_contact_pointshell_free(&point);
     }
 }
 
@@ -1254,19 +1204,19 @@ static sp_pose grip_path(const void *data, double time, double velocity[6])
 /* A body with one elastic coordinate (k_b = 300 N/m, m = 1 kg) is pressed against an obstacle: three springs in series,
  * of the hand, the body and the contact. Gravity acts on the deformation, and on the body as a whole only with dynamic
  * coupling. */
-static void hands_hold_soft_bodies(void)
+TEST(hands_hold_soft_bodies)
 {
     const double gravity = -2, hand_stiffness = 500, contact_stiffness = 1000;
     for (int kind = 0; kind < 6; kind++) {
         const bool dynamic = kind % 2, turned = kind / 2 == 1, field = kind / 2 == 2;
         const double column[3] = {0, 0, 1}, side = field ? 1 : -1;
         const grip prescribe = {side * 0.06, turned};
-        sp_system system = spring_system(300);
-        sp_contact_pointshell point = moving_point(0), still = one_point(0, 0, 0, UP);
+        FREED_BY(sp_reduced_system_free) sp_system system = spring_system(300);
+        OWNED(sp_contact_pointshell) point = moving_point(0), still = one_point(0, 0, 0, UP);
         if (turned)
             point.normals[2] = -1;
-        sp_inertia inertia = ball_inertia(1, 0.2, NONE);
-        rising_field rising = {0};
+        OWNED(sp_inertia) inertia = ball_inertia(1, 0.2, NONE);
+        OWNED(rising_field) rising = {0};
         sp_distance distance = plane_at(0);
         if (field) {
             make_rising_field(&rising);
@@ -1293,7 +1243,7 @@ static void hands_hold_soft_bodies(void)
                                            {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0)}};
         bodies[field ? 1 : 0].pointshell = field ? &still : &point;
         bodies[field ? 0 : 1].distance = &distance;
-        sp_contact_scene *world =
+        OWNED_POINTER(sp_contact_scene) *world =
             new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){field ? 1 : 0, field ? 0 : 1}, false);
         for (int i = 0; i < 4000; i++)
             CHECK_OK(sp_contact_scene_step(world));
@@ -1313,12 +1263,6 @@ static void hands_hold_soft_bodies(void)
         sp_contact_scene_energies(world, energy);
         CHECK_NEAR(energy[1], 0.5 * 300 * q * q, 1e-6);
         CHECK_NEAR(energy[2], -gravity * (turned ? -q : q), 1e-9);
-        sp_contact_scene_free(world);
-        free_rising_field(&rising);
-        sp_inertia_free(&inertia);
-        sp_contact_pointshell_free(&point);
-        sp_contact_pointshell_free(&still);
-        sp_reduced_system_free(&system);
     }
 }
 
@@ -1394,14 +1338,14 @@ static double bounce_error_of(const plate *b, double step, const double fine[BOU
     const int parts = (int)round(BOUNCE_END / BOUNCE_TIMES / step);
     const sp_distance plane = plane_at(0);
     sp_reduced_force force;
-    sp_system system;
+    FREED_BY(sp_reduced_system_free) sp_system system;
     sp_pointshell points = point_shell(NONE, UP);
     points.modes = 2;
     points.U = sp_pool_new(&points.pool, 6, sizeof(double));
     points.dN = sp_pool_new(&points.pool, 6, sizeof(double));
     points.U[0] = points.U[5] = 1; /* q₀ moves the point along x, q₁ along z */
     CHECK_OK(sp_pointshell_bounds(&context, &points));
-    sp_contact_pointshell point = contact_shell(&points);
+    OWNED(sp_contact_pointshell) point = contact_shell(&points);
     CHECK_OK(sp_linear_force_new(&context, 2, K, &force));
     CHECK_OK(sp_reduced_system_new(&context, &force, M, NULL, 0, NULL, &system));
     sp_contact_scene_parameters p = parameters_of(step, CONTACT_STIFFNESS);
@@ -1413,7 +1357,7 @@ static double bounce_error_of(const plate *b, double step, const double fine[BOU
     const sp_contact_scene_body bodies[2] = {
         {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .pointshell = &point, .system = &system, .r = 2},
         {.motion = SP_CONTACT_SCENE_PATH, .path = plate_path, .path_data = b, .distance = &plane}};
-    sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
     double square = 0;
     int touching = 0;
     for (int i = 0; i < BOUNCE_TIMES; i++) {
@@ -1424,15 +1368,12 @@ static double bounce_error_of(const plate *b, double step, const double fine[BOU
     }
     CHECK(b->depth > 0 ? touching == BOUNCE_TIMES : touching > 20 && touching < BOUNCE_TIMES - 20,
           "it touches at %d of %d times", touching, BOUNCE_TIMES);
-    sp_contact_scene_free(world);
-    sp_contact_pointshell_free(&point);
-    sp_reduced_system_free(&system);
     return sqrt(square);
 }
 
 /* Bodies that are not free have contact forces of second order: a point that a plate throws up, and, since dampers and
  * springs of friction that begin to act within a step are of first order, one that stays on the plate. */
-static void contact_of_second_order(void)
+TEST(contact_of_second_order)
 {
     static const plate kinds[] = {{.height = 0.03, .depth = -0.02},
                                   {.height = 0.03, .depth = -0.02, .semi_implicit = true},
@@ -1455,34 +1396,32 @@ static void contact_of_second_order(void)
 }
 
 /* A body that its weight begins to bend at t = 0: q = (g/k) (1 − cos √k t), to second order in the step. */
-static void weights_act_from_the_start(void)
+TEST(weights_act_from_the_start)
 {
     const double stiffness = 300, column[3] = {0, 0, 1}, end = 0.2;
     double error[3];
     for (int level = 0; level < 3; level++) {
         const double h = 2e-3 / (1 << level);
-        sp_system system = spring_system(stiffness);
+        FREED_BY(sp_reduced_system_free) sp_system system = spring_system(stiffness);
         sp_contact_scene_parameters p = parameters_of(h, 100);
         p.gravity[2] = -GRAVITY;
         const sp_contact_scene_body body = {
             .motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .system = &system, .gravity = column, .r = 1};
-        sp_contact_scene *world = new_world(&p, 1, &body, 0, NULL, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 1, &body, 0, NULL, false);
         for (int i = 0; i < (int)round(end / h); i++)
             CHECK_OK(sp_contact_scene_step(world));
         error[level] = fabs(*sp_contact_scene_q(world, 0) + GRAVITY / stiffness * (1 - cos(sqrt(stiffness) * end)));
-        sp_contact_scene_free(world);
-        sp_reduced_system_free(&system);
     }
     CHECK_ORDERS(error, 2, 0.05, 0.05, "deflection by the weight");
 }
 
 /* Bodies on a prescribed path deform too: a point that is moved into a plane lags behind by the deflection of its
  * spring. */
-static void soft_bodies_follow_paths(void)
+TEST(soft_bodies_follow_paths)
 {
     const double speed = 0.01, slight = 1e-9, column[3] = {1, 0, 1};
-    sp_system system = spring_system(300);
-    sp_contact_pointshell point = moving_point(0);
+    FREED_BY(sp_reduced_system_free) sp_system system = spring_system(300);
+    OWNED(sp_contact_pointshell) point = moving_point(0);
     const sp_distance plane = plane_at(0);
     sp_contact_scene_parameters p = parameters_of(1e-3, 1000);
     p.gravity[0] = slight; /* no force on the coordinate, but an energy that depends on the orientation */
@@ -1497,7 +1436,7 @@ static void soft_bodies_follow_paths(void)
          .r = 1,
          .damping = {50, 0}},
         {.motion = SP_CONTACT_SCENE_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
-    sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
     for (int i = 0; i < 3000; i++)
         CHECK_OK(sp_contact_scene_step(world));
     sp_pose pose;
@@ -1510,9 +1449,6 @@ static void soft_bodies_follow_paths(void)
     double energy[3];
     sp_contact_scene_energies(world, energy);
     CHECK_NEAR(energy[2] / slight, -q * cos(2 * 3), 1e-12);
-    sp_contact_scene_free(world);
-    sp_contact_pointshell_free(&point);
-    sp_reduced_system_free(&system);
 }
 
 /* ---- bodies that feel the inertial forces of their frames ---- */
@@ -1605,7 +1541,7 @@ static void end_lift(lift_scene *s)
 
 /* An accelerated frame without gravity is a frame at rest under gravity. Contact is found half a step ahead: the ball
  * is predicted there without its fall, g h²/8 too high, in the frame at rest only, which therefore starts lower. */
-static void lifts_are_weights(void)
+TEST(lifts_are_weights)
 {
     const double g[3] = {1, -2, -9}, h = 1e-3;
     lift path = {.acceleration = {-g[0], -g[1], -g[2]}}, still = {.rate = 0};
@@ -1672,7 +1608,7 @@ static void exchange(enum sp_integrator_kind kind, double error[3])
 }
 
 /* In a frame that spins and speeds up under gravity. */
-static void frames_exchange_what_they_should(void)
+TEST(frames_exchange_what_they_should)
 {
     double error[3];
     exchange(SP_ENERGY, error);
@@ -1697,11 +1633,11 @@ static sp_pose wild_path(const void *data, double time, double velocity[6])
     return pose;
 }
 
-static void wild_hands(void)
+TEST(wild_hands)
 {
     sp_distance grid;
     sp_distance_of_field(&ring_field, &grid);
-    sp_inertia inertia = ball_inertia(1, 0.3, NONE);
+    OWNED(sp_inertia) inertia = ball_inertia(1, 0.3, NONE);
     int64_t refused = 0, steps = 0;
     for (uint64_t seed = 0; seed < 8; seed++) {
         sp_contact_scene_parameters p = parameters_of(1e-3, 1e4);
@@ -1724,7 +1660,7 @@ static void wild_hands(void)
              .inertia = &inertia,
              .pointshell = &ring},
             {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .distance = &grid}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
         for (int i = 0; i < 400; i++) {
             const int status = sp_contact_scene_step(world);
             sp_pose pose, now;
@@ -1744,23 +1680,21 @@ static void wild_hands(void)
             if (status != SP_OK)
                 break;
         }
-        sp_contact_scene_free(world);
     }
     NOTE("%lld of %lld steps refused", (long long)refused, (long long)steps);
     CHECK(steps > 1600, "only %lld steps", (long long)steps);
-    sp_inertia_free(&inertia);
 }
 
 /* ---- edge cases ---- */
 
 /* Deep, fast and stiff initial states: the result is finite, or SP_NUMERICAL with a message of one line that has the
  * number of the body. */
-static void violent_starts(void)
+TEST(violent_starts)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 100, 2, 0.5);
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     const sp_distance sphere_distance = {.kind = SP_DISTANCE_SPHERE, .radius = 0.5};
-    sp_inertia inertia = ball_inertia(1, 0.5, NONE);
+    OWNED(sp_inertia) inertia = ball_inertia(1, 0.5, NONE);
     int64_t refused = 0;
     for (int i = 0; i < 48; i++) {
         const double stiffness = i % 4 == 0   ? 1e3
@@ -1790,7 +1724,8 @@ static void violent_starts(void)
                                                   .pointshell = &pointshell,
                                                   .distance = &sphere_distance,
                                                   .thickness = 0.1}};
-        sp_contact_scene *world = new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_contact_scene_pair){0, 1}, balls);
+        OWNED_POINTER(sp_contact_scene) *world =
+            new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_contact_scene_pair){0, 1}, balls);
         for (int k = 0; k < 30; k++) {
             context.message[0] = 0;
             const int status = sp_contact_scene_step(world);
@@ -1813,14 +1748,11 @@ static void violent_starts(void)
                 break;
             }
         }
-        sp_contact_scene_free(world);
         sp_free_body_free(a);
         sp_free_body_free(b);
     }
     CHECK(refused > 0 && refused < 48, "%lld refused", (long long)refused);
     NOTE("%lld of 48 violent starts are refused", (long long)refused);
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* Bodies without a model, empty contact, weights of zero area, the number of stiffness updates. */
@@ -1846,12 +1778,12 @@ static sp_contact_pointshell feet(double x, double y, double z)
  * and tilted a little, it moves little while the reported number is below 4, and increasingly above 4: without and with
  * damping, and with friction, where it sways. On a movable body the springs see both masses. The eigenvalues are those
  * of the 2 by 2 problems that remain by symmetry. */
-static void steps_up_to_the_limit(void)
+TEST(steps_up_to_the_limit)
 {
     const double mass = 2, heavy_mass = 6, k = 500, x = 0.5, y = 0.3, z = 0.4, J[3] = {0.02, 0.05, 0.06}, tilt = 1e-10;
-    sp_contact_pointshell pointshell = feet(x, y, z);
+    OWNED(sp_contact_pointshell) pointshell = feet(x, y, z);
     const sp_distance plane = plane_at(0);
-    sp_inertia inertia, heavy;
+    OWNED(sp_inertia) inertia = {0}, heavy = {0};
     CHECK_OK(sp_inertia_of_numbers(&context, mass, NONE, (double[6]){J[0], J[1], J[2], 0, 0, 0}, &inertia));
     CHECK_OK(sp_inertia_of_numbers(&context, heavy_mass, NONE, (double[6]){90, 90, 90, 0, 0, 0}, &heavy));
     enum { PLAIN, DAMPED, FRICTION, MOVING };
@@ -1877,7 +1809,7 @@ static void steps_up_to_the_limit(void)
             p.penalty.damping = damping;
             p.friction = kind == FRICTION ? 20 : 0;
             p.gravity[2] = kind == MOVING ? 0 : -0.01;
-            sp_free_body *box = rigid(&inertia, h), *ground = rigid(&heavy, h);
+            OWNED_POINTER(sp_free_body) *box = rigid(&inertia, h), *ground = rigid(&heavy, h);
             sp_pose pose = at_place(0, 0, z - mass * 0.01 / (4 * k)), now;
             pose.q[1] = tilt, pose.q[2] = -tilt;
             sp_free_body_place(box, &pose, NONE, NONE, NULL, NULL);
@@ -1889,7 +1821,7 @@ static void steps_up_to_the_limit(void)
                     .motion = SP_CONTACT_SCENE_FREE, .distance = &plane, .free = ground, .inertia = &heavy};
                 sp_free_body_place(ground, &(sp_pose){{0, 0, 0}, {1, 0, 0, 0}}, NONE, NONE, NULL, NULL);
             }
-            sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
+            OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){0, 1}, false);
             double most = 0, twist[6];
             CHECK_OK(sp_contact_scene_step(world));
             CHECK_NEAR(sp_contact_scene_reported(world)->stiffest, target, 1e-6);
@@ -1901,13 +1833,7 @@ static void steps_up_to_the_limit(void)
             NOTE("kind %d, %g: %g times the first tilt", kind, target, most / tilt);
             CHECK(kind == MOVING || (above ? most >= 100 * tilt : most < 50 * tilt),
                   "kind %d, %g: %g times the first tilt", kind, target, most / tilt);
-            sp_contact_scene_free(world);
-            sp_free_body_free(box);
-            sp_free_body_free(ground);
         }
-    sp_inertia_free(&inertia);
-    sp_inertia_free(&heavy);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* ---- a stiffness from masses, gravity and sizes ---- */
@@ -1915,10 +1841,9 @@ static void steps_up_to_the_limit(void)
 /* A box of 0.4 × 0.6 × 0.8 m with its corners as points; its moments are so large that translation is the stiffest. */
 static sp_contact_pointshell corners(void)
 {
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){-0.2, -0.3, -0.4}, (double[3]){0.2, 0.3, 0.4});
     sp_pointshell made = shell_of(&s, SP_POINTSHELL_VERTICES, 8, 1);
-    sp_surface_free(&s);
     return contact_shell(&made);
 }
 
@@ -1929,9 +1854,9 @@ static sp_contact_scene_body free_of(const sp_contact_pointshell *pointshell, co
         .motion = SP_CONTACT_SCENE_FREE, .pointshell = pointshell, .free = body, .inertia = inertia};
 }
 
-static void sizes_of_bodies(void)
+TEST(sizes_of_bodies)
 {
-    sp_contact_pointshell box = corners(), flat = feet(0.5, 0.3, 0.4);
+    OWNED(sp_contact_pointshell) box = corners(), flat = feet(0.5, 0.3, 0.4);
     const sp_distance plane = plane_at(0), ball = {.kind = SP_DISTANCE_SPHERE, .radius = 0.1},
                       brick = {.kind = SP_DISTANCE_BOX, .half = {0.3, 0.05, 0.2}};
     sp_distance grid;
@@ -1945,18 +1870,16 @@ static void sizes_of_bodies(void)
     CHECK(sp_contact_body_size(&(sp_contact_scene_body){.name = NULL}) == INFINITY, "nothing has a size");
     const double size = sp_contact_body_size(&(sp_contact_scene_body){.distance = &grid});
     CHECK(size >= 0.6 && size <= 0.6 + 2 * ball_field.spacing, "%g m", size);
-    sp_contact_pointshell_free(&flat);
-    sp_contact_pointshell_free(&box);
 }
 
 /* Three feet at the chosen depth support the weight of the heaviest body. The estimated step is where the eigenvalue of
  * the lightest body, which lies on a side with four points, reaches the limit. */
-static void chosen_stiffness(void)
+TEST(chosen_stiffness)
 {
     const double mass = 2, heavy_mass = 30, depth = SP_CONTACT_DEPTH * 0.2;
     const sp_distance plane = plane_at(0), ball = {.kind = SP_DISTANCE_SPHERE, .radius = 0.1};
-    sp_contact_pointshell box = corners();
-    sp_inertia inertia, heavy;
+    OWNED(sp_contact_pointshell) box = corners();
+    OWNED(sp_inertia) inertia, heavy;
     sp_contact_choice choice;
     CHECK_OK(sp_inertia_of_numbers(&context, mass, NONE, (double[6]){9, 9, 9, 0, 0, 0}, &inertia));
     CHECK_OK(sp_inertia_of_numbers(&context, heavy_mass, NONE, (double[6]){90, 90, 90, 0, 0, 0}, &heavy));
@@ -1976,7 +1899,7 @@ static void chosen_stiffness(void)
         /* the same contact, in a scene with steps of this length */
         p.step = choice.step;
         p.penalty.stiffness = choice.stiffness;
-        sp_free_body *light = rigid(&inertia, p.step), *other = rigid(&heavy, p.step);
+        OWNED_POINTER(sp_free_body) *light = rigid(&inertia, p.step), *other = rigid(&heavy, p.step);
         sp_pose on_floor = at_place(0, 0, 0.4 - depth);
         p.gravity[2] = 0;
         sp_free_body_place(light, &on_floor, NONE, NONE, NULL, NULL);
@@ -1986,24 +1909,18 @@ static void chosen_stiffness(void)
         if (kind == 3)
             pair[1] = (sp_contact_scene_body){
                 .motion = SP_CONTACT_SCENE_FREE, .distance = &plane, .free = other, .inertia = &heavy};
-        sp_contact_scene *world = new_world(&p, 2, pair, 1, &(sp_contact_scene_pair){0, 1}, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, 2, pair, 1, &(sp_contact_scene_pair){0, 1}, false);
         CHECK_OK(sp_contact_scene_step(world));
         CHECK_NEAR(sp_contact_scene_reported(world)->sunk, depth / 0.4, 1e-12);
         CHECK_NEAR(sp_contact_scene_reported(world)->sunk_depth, depth, 1e-12);
-        sp_contact_scene_free(world);
-        sp_free_body_free(light);
-        sp_free_body_free(other);
     }
-    sp_inertia_free(&inertia);
-    sp_inertia_free(&heavy);
-    sp_contact_pointshell_free(&box);
 }
 
-static void choices_refused(void)
+TEST(choices_refused)
 {
     const sp_distance plane = plane_at(0);
-    sp_contact_pointshell box = corners();
-    sp_inertia inertia = ball_inertia(2, 0.3, NONE);
+    OWNED(sp_contact_pointshell) box = corners();
+    OWNED(sp_inertia) inertia = ball_inertia(2, 0.3, NONE);
     sp_contact_choice choice;
     sp_contact_scene_parameters p = parameters_of(1, 1);
     sp_contact_scene_body bodies[2] = {{.distance = &plane}, free_of(&box, &inertia, NULL)};
@@ -2022,11 +1939,9 @@ static void choices_refused(void)
     p.coupling.dynamic = true;
     CHECK_OK(sp_contact_choose(&context, &p, 2, bodies, &choice));
     CHECK(choice.heaviest == 1 && choice.stiffest == -1 && choice.step == INFINITY, "%g s", choice.step);
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&box);
 }
 
-static void small_worlds(void)
+TEST(small_worlds)
 {
     const sp_contact_scene_parameters p = parameters_of(1e-3, 1000);
     sp_contact_scene *world = new_world(&p, 0, NULL, 0, NULL, true);
@@ -2037,9 +1952,9 @@ static void small_worlds(void)
     sp_pointshell made = ball_shell(SP_POINTSHELL_VERTICES, 6, 0, 1, 1);
     memset(made.area, 0, (size_t)made.count / 2 * sizeof *made.area);
     double weight = 0;
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     const sp_distance plane = plane_at(0);
-    sp_inertia inertia = ball_inertia(2, 1, NONE);
+    OWNED(sp_inertia) inertia = ball_inertia(2, 1, NONE);
     sp_free_body *ball = rigid(&inertia, p.step);
     const sp_pose deep = at_place(0, 0, 0.3), away = at_place(0, 0, 3);
     sp_contact_scene_body bodies[3] = {
@@ -2081,16 +1996,13 @@ static void small_worlds(void)
               "pair %d", i);
         sp_contact_scene_free(world);
     }
-    sp_contact_pointshell moving = moving_point(0);
+    OWNED(sp_contact_pointshell) moving = moving_point(0);
     bodies[2] = (sp_contact_scene_body){.motion = SP_CONTACT_SCENE_FIXED, .pointshell = &moving, .thickness = 1};
     CHECK(sp_contact_scene_new(&context, &p, 3, bodies, 0, NULL, true, &world) == SP_USAGE,
           "more modes than coordinates");
     CHECK(sp_contact_scene_new(&context, &p, 3, bodies, 1, &(sp_contact_scene_pair){2, 1}, false, &world) == SP_USAGE,
           "more modes than coordinates");
-    sp_contact_pointshell_free(&moving);
     sp_free_body_free(ball);
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* ---- threads, coherence, allocations ---- */
@@ -2104,7 +2016,7 @@ static void pile(const sp_contact_pointshell *pointshell, int threads, bool cohe
     context.threads = threads;
     const sp_distance floor = plane_at(0), wall = {.kind = SP_DISTANCE_PLANE, .normal = {1, 0, 0}, .offset = -1},
                       around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
-    sp_inertia inertia = ball_inertia(20, 0.3, (double[3]){0.02, 0, 0});
+    OWNED(sp_inertia) inertia = ball_inertia(20, 0.3, (double[3]){0.02, 0, 0});
     sp_free_body *free_bodies[BODIES];
     sp_contact_scene_body bodies[BODIES + 2] = {{0}};
     sp_contact_scene_pair pairs[4 * BODIES];
@@ -2138,7 +2050,7 @@ static void pile(const sp_contact_pointshell *pointshell, int threads, bool cohe
         (sp_contact_scene_body){.motion = SP_CONTACT_SCENE_FIXED, .distance = &floor, .pose = at_place(0, 0, 0)};
     bodies[BODIES + 1] =
         (sp_contact_scene_body){.motion = SP_CONTACT_SCENE_FIXED, .distance = &wall, .pose = at_place(0, 0, 0)};
-    sp_contact_scene *world = new_world(&p, BODIES + 2, bodies, pair_count, pairs, balls);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, BODIES + 2, bodies, pair_count, pairs, balls);
     const sp_contact_scene_contact *contact;
     *touching = 0;
     for (int i = 0; i < steps; i++) {
@@ -2156,18 +2068,16 @@ static void pile(const sp_contact_pointshell *pointshell, int threads, bool cohe
             states += BAR;
         }
     }
-    sp_contact_scene_free(world);
     for (int i = 0; i < BODIES; i++)
         sp_free_body_free(free_bodies[i]);
-    sp_inertia_free(&inertia);
     context.threads = before;
 }
 
-static void threads_and_coherence_change_nothing(void)
+TEST(threads_and_coherence_change_nothing)
 {
     enum { SIZE = 20 * 13 + 7 * BAR, STEPS = 150 };
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 60, 2, 0.3);
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     double one[SIZE], other[SIZE];
     int64_t touching, again;
     long allocated;
@@ -2186,7 +2096,6 @@ static void threads_and_coherence_change_nothing(void)
     NOTE("%lld contacts; %ld allocations in ten steps with balls", (long long)touching, allocated);
     pile(&pointshell, 1, true, true, false, STEPS, other, &again, &allocated); /* a list may double */
     CHECK(again > 1000 && allocated <= 2, "%ld allocations in ten steps of %lld contacts", allocated, (long long)again);
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* ---- near pairs ---- */
@@ -2220,7 +2129,7 @@ static void throw_crowd(const sp_contact_pointshell *ball, crowd_run *run)
     sp_free_body *free_bodies[BODIES];
     sp_contact_scene_body bodies[BODIES + 2] = {{0}};
     sp_contact_scene_pair pairs[(BODIES + 2) * (BODIES + 2)];
-    sp_inertia inertia = ball_inertia(20, 0.3, NONE);
+    OWNED(sp_inertia) inertia = ball_inertia(20, 0.3, NONE);
     double proxies[3 * 27];
     int64_t pair_count = 0, touched = 0;
     sp_contact_scene_parameters p = parameters_of(2e-3, 4000);
@@ -2270,7 +2179,7 @@ static void throw_crowd(const sp_contact_pointshell *ball, crowd_run *run)
         for (int64_t j = 0; j < BODIES + 2; j++)
             if (i != j && bodies[j].distance)
                 pairs[pair_count++] = (sp_contact_scene_pair){i, j};
-    sp_contact_scene *world = new_world(&p, BODIES + 2, bodies, pair_count, pairs, false);
+    OWNED_POINTER(sp_contact_scene) *world = new_world(&p, BODIES + 2, bodies, pair_count, pairs, false);
     run->hash = 14695981039346656037u;
     run->touching = run->visited = run->parted = 0;
     for (int i = 0; i < STEPS; i++) {
@@ -2290,20 +2199,18 @@ static void throw_crowd(const sp_contact_pointshell *ball, crowd_run *run)
     for (int i = 0; i < BODIES; i++)
         memcpy(run->states + (size_t)i * sizeof(sp_free_state) / sizeof(double), sp_free_body_state(free_bodies[i]),
                sizeof(sp_free_state));
-    sp_contact_scene_free(world);
     for (int i = 0; i < BODIES; i++) {
         sp_free_body_free(free_bodies[i]);
         sp_deformed_field_free(deformed[i]);
     }
-    sp_inertia_free(&inertia);
     context.threads = before;
 }
 
 /* Without coherence for deforming fields, which are approximations for which coherence may miss contacts. */
-static void near_pairs_find_what_all_pairs_find(void)
+TEST(near_pairs_find_what_all_pairs_find)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 80, 3, 0.3);
-    sp_contact_pointshell pointshell = contact_shell(&made);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
     static crowd_run all, near;
     for (int soft = 0; soft < 2; soft++) {
         all = (crowd_run){.exhaustive = true, .soft = soft, .threads = 1, .friction = 0.5};
@@ -2327,16 +2234,15 @@ static void near_pairs_find_what_all_pairs_find(void)
                   (long long)all.visited);
         }
     }
-    sp_contact_pointshell_free(&pointshell);
 }
 
 /* Distant spheres have no contact states. Too many at one place are refused before states are allocated. */
-static void memory_is_refused_with_an_estimate(void)
+TEST(memory_is_refused_with_an_estimate)
 {
     enum { BODIES = 200 };
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 80, 3, 0.3);
-    sp_contact_pointshell pointshell = contact_shell(&made);
-    sp_inertia inertia = ball_inertia(20, 0.3, NONE);
+    OWNED(sp_contact_pointshell) pointshell = contact_shell(&made);
+    OWNED(sp_inertia) inertia = ball_inertia(20, 0.3, NONE);
     const sp_distance around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
     sp_free_body *free_bodies[BODIES];
     sp_contact_scene_body bodies[BODIES] = {{0}};
@@ -2354,7 +2260,7 @@ static void memory_is_refused_with_an_estimate(void)
                                                 .pointshell = &pointshell,
                                                 .distance = &around};
         }
-        sp_contact_scene *world = new_world(&p, BODIES, bodies, 0, NULL, false);
+        OWNED_POINTER(sp_contact_scene) *world = new_world(&p, BODIES, bodies, 0, NULL, false);
         const int status = sp_contact_scene_step(world);
         if (gathered) /* 200 × 199 pairs of at least 80 nodes of 8 bytes */
             CHECK(status == SP_SYSTEM &&
@@ -2364,49 +2270,17 @@ static void memory_is_refused_with_an_estimate(void)
             CHECK(status == SP_OK && sp_contact_scene_reported(world)->visited == 0 &&
                       sp_contact_scene_reported(world)->deepest == 0,
                   "%s", context.message);
-        sp_contact_scene_free(world);
         for (int i = 0; i < BODIES; i++)
             sp_free_body_free(free_bodies[i]);
     }
-    sp_inertia_free(&inertia);
-    sp_contact_pointshell_free(&pointshell);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     make_models();
-    RUN(heavy_ball_rests_at_its_depth);
-    RUN(ball_rests_on_ball);
-    RUN(collisions_keep_momenta);
-    RUN(collisions_keep_energy_to_second_order);
-    RUN(bounces_keep_energy_along_gradients);
-    RUN(pulses_never_add_energy);
-    RUN(blocks_stick_and_slip);
-    RUN(soft_bars_slide);
-    RUN(friction_takes_energy);
-    RUN(friction_refused);
-    RUN(springs_balance_contact);
-    RUN(paths_are_followed);
-    RUN(saturation_bounds_penetration);
-    RUN(stiffness_is_that_of_the_coupling_at_most);
-    RUN(hand_feels_balls);
-    RUN(hands_hold_soft_bodies);
-    RUN(soft_bodies_follow_paths);
-    RUN(contact_of_second_order);
-    RUN(weights_act_from_the_start);
-    RUN(lifts_are_weights);
-    RUN(frames_exchange_what_they_should);
-    RUN(wild_hands);
-    RUN(violent_starts);
-    RUN(steps_up_to_the_limit);
-    RUN(sizes_of_bodies);
-    RUN(chosen_stiffness);
-    RUN(choices_refused);
-    RUN(small_worlds);
-    RUN(threads_and_coherence_change_nothing);
-    RUN(near_pairs_find_what_all_pairs_find);
-    RUN(memory_is_refused_with_an_estimate);
+}
+
+AFTER_TESTS()
+{
     free_models();
-    return test_end();
 }

@@ -2,7 +2,7 @@
 #include "periodic/continuation.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_continuation)
 
 /* x² + y² = 1. */
 static void circle(void *self, const double *x, double *r, double *J, int64_t stride)
@@ -66,9 +66,9 @@ static sp_continuation *start(void (*evaluate)(void *, const double *, double *,
 }
 
 /* Around the circle: every point is on it, with the tangent (−y, x) there, and the arc comes back to its start. */
-static void around(void)
+TEST(around)
 {
-    sp_continuation *c = start(circle, 1, 0, 0, 1);
+    OWNED_POINTER(sp_continuation) *c = start(circle, 1, 0, 0, 1);
     double angle = 0, worst = 0, turned = 0;
     int steps = 0;
     for (; steps < 1000 && angle < 2 * M_PI; steps++) {
@@ -82,7 +82,6 @@ static void around(void)
     NOTE("%d steps, radius off by %.2g, tangent by %.2g", steps, worst, turned);
     CHECK(angle >= 2 * M_PI && steps < 200 && worst < 1e-12, "%g %d %g", angle, steps, worst);
     CHECK(turned < 1e-12, "a tangent is off by %g", turned);
-    sp_continuation_free(c);
 }
 
 static double tangent_y(void *data, const double *x, const double *t)
@@ -92,9 +91,9 @@ static double tangent_y(void *data, const double *x, const double *t)
 }
 
 /* Both folds of the cubic are found where the closed form has them, and a determinant does not change its sign. */
-static void folds(void)
+TEST(folds)
 {
-    sp_continuation *c = start(cubic, -1.5, -1.875, 0, 1);
+    OWNED_POINTER(sp_continuation) *c = start(cubic, -1.5, -1.875, 0, 1);
     const int sign = sp_continuation_sign(c);
     int found = 0;
     for (int i = 0; i < 200 && sp_continuation_x(c)[0] < 1.5; i++) {
@@ -112,13 +111,12 @@ static void folds(void)
         CHECK(sp_continuation_sign(c) == sign, "a fold changes the sign");
     }
     CHECK(found == 2, "%d folds", found);
-    sp_continuation_free(c);
 }
 
 /* The sign changes once along the branch x = 0 of the pitchfork. */
-static void branch(void)
+TEST(branch)
 {
-    sp_continuation *c = start(pitchfork, 0, -1, 0, 1);
+    OWNED_POINTER(sp_continuation) *c = start(pitchfork, 0, -1, 0, 1);
     int changes = 0;
     while (sp_continuation_x(c)[1] < 1) {
         const int before = sp_continuation_sign(c);
@@ -127,28 +125,16 @@ static void branch(void)
         changes += sp_continuation_sign(c) != before;
     }
     CHECK(changes == 1, "%d", changes);
-    sp_continuation_free(c);
 }
 
 /* Where there is no curve, the steps end with an error and the last point stays. */
-static void end(void)
+TEST(end)
 {
-    sp_continuation *c = start(ends, 0, 0, 0, 1);
+    OWNED_POINTER(sp_continuation) *c = start(ends, 0, 0, 0, 1);
     int status = SP_OK;
     for (int i = 0; i < 200 && status == SP_OK; i++)
         status = sp_continuation_step(c);
     CHECK(status == SP_NUMERICAL && strstr(context.message, "continuation fails"), "%d %s", status, context.message);
     CHECK_NEAR(sp_continuation_x(c)[1], 1, 1e-4);
     CHECK(sp_continuation_reported(c).rejected > 5, "no step was rejected");
-    sp_continuation_free(c);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(around);
-    RUN(folds);
-    RUN(branch);
-    RUN(end);
-    return test_end();
 }

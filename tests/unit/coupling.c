@@ -7,7 +7,6 @@
 #include "base/random.h"
 #include "test.h"
 
-static sp_context context;
 static uint64_t drawn;
 static const double PI = 3.14159265358979323846;
 static const double NOWHERE[3] = {0, 0, 0};
@@ -222,7 +221,7 @@ static double difference(wrench_at f, const void *data, const sp_pose *body, dou
     return all;
 }
 
-static void derivatives_by_differences(void)
+TEST(derivatives_by_differences)
 {
     static const double stretches[] = {0, 1e-6, 0.5, 0.9, 1.1, 2, 5}, degrees[] = {0, 1e-4, 5, 50, 90, 140, 170};
     static const double torque_limits[] = {INFINITY, 2.4, 0.5};
@@ -261,7 +260,7 @@ static void derivatives_by_differences(void)
 
 /* Values by the formula, for each sign of the quaternions. The torque rotates the body towards the manipulandum, and
  * the force pulls it there. */
-static void pulls_toward_the_manipulandum(void)
+TEST(pulls_toward_the_manipulandum)
 {
     for (int k = 0; k < 200; k++) {
         coupled c = {stiff(), any_pose()};
@@ -292,7 +291,7 @@ static void pulls_toward_the_manipulandum(void)
 }
 
 /* Exactly 180°: the same one of both directions for all signs, with its torque, and a step rotates the body there. */
-static void half_turn(void)
+TEST(half_turn)
 {
     static const double axes[][3] = {{1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {0.6, 0.8, 0}, {-0.6, 0, 0.8}, {0, -0.28, 0.96}};
     for (int a = 0; a < 6; a++)
@@ -322,7 +321,7 @@ static void half_turn(void)
 }
 
 /* §4.9: linear to F_max/2, then exponentially to F_max; force and derivative are continuous. */
-static void saturation_of_force_and_torque(void)
+TEST(saturation_of_force_and_torque)
 {
     coupled c = {stiff(), sp_pose_identity()};
     c.p.saturation = 6;
@@ -372,7 +371,7 @@ static void saturation_of_force_and_torque(void)
 
 /* Free space: the body reaches the hand in one step from anywhere, or approaches it by αⁿ, or moves as fast as the
  * limits allow. */
-static void free_space(void)
+TEST(free_space)
 {
     sp_coupling_step_report report;
     int most_degenerate = 0;
@@ -439,7 +438,7 @@ static void free_space(void)
 
 /* With a saturated force there is a distance at which the system of the thesis changes from regular to degenerate. The
  * step has the same length on either side. Lengths in other units give the same step. */
-static void threshold_and_units(void)
+TEST(threshold_and_units)
 {
     sp_coupling_step_report report, scaled;
     for (int k = 0; k < 500; k++) {
@@ -477,7 +476,7 @@ static void threshold_and_units(void)
 
 /* In equilibrium of springs and contact the body stays, even if derivatives of a contact force across its gradient have
  * singular values below the threshold: such directions are not free of resistance. */
-static void a_balance_is_kept(void)
+TEST(a_balance_is_kept)
 {
     sp_coupling_step_report report;
     int weak = 0;
@@ -510,7 +509,7 @@ static void a_balance_is_kept(void)
 
 /* A box in a square shaft: four walls prevent lateral motion and rotation about every axis. Along the shaft it follows
  * the manipulandum. */
-static void box_in_a_shaft(void)
+TEST(box_in_a_shaft)
 {
     for (int k = 0; k < 50; k++) {
         sp_coupling_parameters p = stiff();
@@ -563,7 +562,7 @@ static void box_in_a_shaft(void)
 }
 
 /* Newton's method for the equilibrium of springs and contact: the residual is small and decreases quadratically. */
-static void equilibrium_in_contact(void)
+TEST(equilibrium_in_contact)
 {
     double last[3] = {0};
     int quadratic = 0, cases = 100;
@@ -607,7 +606,7 @@ static void equilibrium_in_contact(void)
 
 /* §4.7: with l springs along the normals n the hand feels at most 1/(1/|J| + 1/k_VC), and exactly that along parallel
  * normals. */
-static void stiffness_felt(void)
+TEST(stiffness_felt)
 {
     double nearest = 0;
     for (int k = 0; k < 300; k++) {
@@ -669,7 +668,7 @@ static void stiffness_felt(void)
 
 /* Thesis figure 4.1: a pole on an obstacle at b from the grasp. Moved by δ onto it, the springs in series carry
  * δ/(1/k_C + 1/k + b²/(k_T/2)), and b times that. */
-static void leverage_of_a_pole(void)
+TEST(leverage_of_a_pole)
 {
     sp_coupling_parameters p = stiff();
     sp_coupling_step_report report;
@@ -699,7 +698,7 @@ static void leverage_of_a_pole(void)
 }
 
 /* A NaN anywhere in the contact or in a pose: nothing moves. */
-static void refusals(void)
+TEST(refusals)
 {
     const double bad[3] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < NUMBERS + 14; k++)
@@ -731,7 +730,7 @@ static void refusals(void)
 
 /* Random hands and contacts: the pose is finite, with a unit quaternion, within the limits, and unchanged where the
  * step is refused. */
-static void fuzz(void)
+TEST(fuzz)
 {
     static const double ranges[] = {0, 1e-12, 1e-3, 1, 1e6, 1e30, 1e170, 1e300};
     int64_t refused = 0, limited = 0, degenerate = 0;
@@ -804,7 +803,7 @@ static void fuzz(void)
     CHECK(limited > 10000 && degenerate > 10000 && refused < 10000, "too tame");
 }
 
-static void rendered(void)
+TEST(rendered)
 {
     sp_coupling_parameters p = stiff();
     p.saturation = 1; /* without effect */
@@ -855,7 +854,7 @@ static int advance(const rigid *b, const sp_coupling_parameters *p, double h, co
 }
 
 /* Without dampers x_n = x_0 (1 + ω²h²)^(−n/2) cos(n atan(ωh)) exactly: ω² = k/m, and k_T/(2J) for small turns. */
-static void oscillation(void)
+TEST(oscillation)
 {
     for (int about = 0; about < 2; about++) {
         sp_coupling_parameters p = stiff();
@@ -896,7 +895,7 @@ static void oscillation(void)
 
 /* In steady motion no spring is stretched at the end of a step: the body is h v behind the hand of the next step, with
  * dampers at rest also d v/k. */
-static void steady_lag(void)
+TEST(steady_lag)
 {
     const double v[3] = {0.3, -0.1, 0.2}, h = 1e-3;
     for (int with_hand = 0; with_hand < 2; with_hand++) {
@@ -939,7 +938,7 @@ static void steady_lag(void)
 }
 
 /* Hanging at rest: k r = m g, and the torque of the spring balances the weight at its lever arm. */
-static void hanging(void)
+TEST(hanging)
 {
     sp_coupling_parameters p = stiff();
     sp_coupling_step_report report;
@@ -965,7 +964,7 @@ static void hanging(void)
 }
 
 /* Steps of 100 times the limit 2/ω of explicit ones, with the fastest ω of the springs and of a stiff contact. */
-static void stable_far_beyond_explicit_steps(void)
+TEST(stable_far_beyond_explicit_steps)
 {
     for (int k = 0; k < 100; k++) {
         sp_coupling_parameters p = stiff();
@@ -1032,7 +1031,7 @@ static void rates(const rigid *b, const sp_coupling_parameters *p, const sp_pose
     }
 }
 
-static void order_one(void)
+TEST(order_one)
 {
     sp_coupling_parameters p = stiff();
     p.torque_stiffness = 0.3;
@@ -1093,7 +1092,7 @@ static void order_one(void)
 
 /* The change of momentum is the impulse of springs and dampers at the end of the step and of gravity; in flight the
  * centre of mass falls freely and the momentum about it stays, to first order in the step. */
-static void momenta(void)
+TEST(momenta)
 {
     sp_coupling_parameters p = stiff();
     sp_coupling_step_report report;
@@ -1151,7 +1150,7 @@ static void momenta(void)
 }
 
 /* Speeds within the limits, and finite results for any input. */
-static void dynamic_limits(void)
+TEST(dynamic_limits)
 {
     int64_t limited = 0;
     sp_pose body = sp_pose_identity();
@@ -1177,31 +1176,4 @@ static void dynamic_limits(void)
         limited += report.limited;
     }
     CHECK(limited > 1000, "%lld", (long long)limited);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(derivatives_by_differences);
-    RUN(pulls_toward_the_manipulandum);
-    RUN(half_turn);
-    RUN(saturation_of_force_and_torque);
-    RUN(free_space);
-    RUN(threshold_and_units);
-    RUN(a_balance_is_kept);
-    RUN(box_in_a_shaft);
-    RUN(equilibrium_in_contact);
-    RUN(stiffness_felt);
-    RUN(leverage_of_a_pole);
-    RUN(refusals);
-    RUN(fuzz);
-    RUN(rendered);
-    RUN(oscillation);
-    RUN(steady_lag);
-    RUN(hanging);
-    RUN(stable_far_beyond_explicit_steps);
-    RUN(order_one);
-    RUN(momenta);
-    RUN(dynamic_limits);
-    return test_end();
 }

@@ -1,16 +1,15 @@
 /* Cubature: poses and columns against full-order forces, the run-time force against Galerkin projection, training
  * against the whole least-squares problem. */
 #include "assembly/elastic.h"
-#include "bodies.h"
 #include "cubature/joint.h"
+#include "fixture.h"
 #include "linear/nnls.h"
 #include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
-#include "test.h"
 
 #include <cblas.h>
 
-static sp_context context;
+OWNER(sp_training)
 
 enum { R = 5 };
 
@@ -52,7 +51,7 @@ static void make_block(int variant, int n, held_block *b)
         m->materials[2].fibre_exponent = 1.5;
         m->materials[2].fibre_direction[0] = 1;
     }
-    CHECK_OK(hold_block(&context, R, b));
+    hold_block(R, b);
 }
 
 static void make_poses(held_block *b, int64_t count, double size, sp_poses *poses)
@@ -66,14 +65,14 @@ static void make_poses(held_block *b, int64_t count, double size, sp_poses *pose
 }
 
 /* f = Uᵀ f(Uq) by the assembled forces. */
-static void forces_of_poses(void)
+TEST(forces_of_poses)
 {
     for (int variant = 0; variant < 3; variant++) {
-        held_block b;
-        sp_poses poses;
+        OWNED(held_block) b;
+        OWNED(sp_poses) poses;
         make_block(variant, 4, &b);
         make_poses(&b, 11, 0.05, &poses);
-        double *u = calloc((size_t)b.rows, 8), *f = calloc((size_t)b.rows, 8);
+        double *u = test_new(b.rows, 8), *f = test_new(b.rows, 8);
         for (int64_t t = 0; t < poses.count; t++) {
             cblas_dgemv(CblasColMajor, CblasNoTrans, (int)b.rows, R, 1, b.U, (int)b.rows, poses.q + t * R, 1, 0, u, 1);
             sp_elastic_force(&context, &b.body, u, f);
@@ -81,34 +80,29 @@ static void forces_of_poses(void)
             for (int j = 0; j < R; j++)
                 CHECK_NEAR(poses.force[t * R + j], cblas_ddot((int)b.rows, b.U + j * b.rows, 1, f, 1), 1e-12 * size);
         }
-        free(u);
-        free(f);
-        sp_poses_free(&poses);
-        free_held_block(&b);
     }
 }
 
 /* UᵀK(0)U. */
 static void rest_stiffness(const held_block *b, double K[R * R])
 {
-    double *rest = calloc((size_t)b->rows, 8), *y = calloc((size_t)b->rows, 8);
+    double *rest = test_new(b->rows, 8), *y = test_new(b->rows, 8);
     for (int j = 0; j < R; j++) {
         sp_elastic_tangent_times(&context, &b->body, rest, b->U + j * b->rows, y);
         for (int i = 0; i < R; i++)
             K[j * R + i] = cblas_ddot((int)b->rows, b->U + i * b->rows, 1, y, 1);
     }
-    free(rest), free(y);
 }
 
 /* All columns sum to b; products with all, with some, and norms are those of the columns. With a scale, and of the
  * nonlinear part: columns are U_eᵀ(f_e − K_e u_e), b is f − K q. */
-static void columns_and_products(void)
+TEST(columns_and_products)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int nonlinear = 0; nonlinear < 2; nonlinear++) {
-            held_block b;
-            sp_poses poses;
-            sp_training *training, *all_of_it;
+            OWNED(held_block) b;
+            OWNED(sp_poses) poses;
+            OWNED_POINTER(sp_training) *training, *all_of_it;
             double K[R * R], scale[R] = {1, 0.3, 2, 0.1, 5};
             make_block(variant, 4, &b);
             make_poses(&b, 13, 0.05, &poses);
@@ -118,9 +112,9 @@ static void columns_and_products(void)
             CHECK_OK(
                 sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.scale = scale}, &poses, 0, &all_of_it));
             int64_t m = sp_training_rows(training), n = b.elements;
-            double *A = calloc((size_t)(m * n), 8), *rho = calloc((size_t)m, 8), *c = calloc((size_t)n, 8),
-                   *norm = calloc((size_t)n, 8), *some = calloc((size_t)n, 8), *part = calloc((size_t)n, 8);
-            int64_t *all = calloc((size_t)n, 8);
+            double *A = test_new(m * n, 8), *rho = test_new(m, 8), *c = test_new(n, 8), *norm = test_new(n, 8),
+                   *some = test_new(n, 8), *part = test_new(n, 8);
+            int64_t *all = test_new(n, 8);
             for (int64_t e = 0; e < n; e++)
                 all[e] = n - 1 - e;
             random_field(m, 4, rho);
@@ -147,26 +141,21 @@ static void columns_and_products(void)
                 CHECK_NEAR(part[n - 1 - e], norm[e], 1e-13 * norm[e]);
             }
             CHECK_NEAR(sp_training_whole(training), cblas_dnrm2((int)m, sp_training_target(all_of_it), 1), 1e-12);
-            free(A), free(rho), free(c), free(norm), free(some), free(part), free(all);
-            sp_training_free(training);
-            sp_training_free(all_of_it);
-            sp_poses_free(&poses);
-            free_held_block(&b);
         }
 }
 
 /* The number of threads may change between calls: the sums do not depend on it. */
-static void products_of_more_threads(void)
+TEST(products_of_more_threads)
 {
-    held_block b;
-    sp_poses poses;
-    sp_training *training;
+    OWNED(held_block) b;
+    OWNED(sp_poses) poses;
+    OWNED_POINTER(sp_training) *training;
     const int before = context.threads;
     make_block(1, 4, &b);
     make_poses(&b, 13, 0.05, &poses);
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
     const int64_t m = sp_training_rows(training), n = b.elements;
-    double *rho = calloc((size_t)m, 8), *first = calloc((size_t)n, 8), *other = calloc((size_t)n, 8);
+    double *rho = test_new(m, 8), *first = test_new(n, 8), *other = test_new(n, 8);
     random_field(m, 4, rho);
     context.threads = 1;
     CHECK_OK(sp_training_products(training, rho, n, NULL, first, NULL));
@@ -176,10 +165,6 @@ static void products_of_more_threads(void)
         CHECK(!memcmp(first, other, (size_t)n * sizeof *first), "%d threads: other sums", threads);
     }
     context.threads = before;
-    free(rho), free(first), free(other);
-    sp_training_free(training);
-    sp_poses_free(&poses);
-    free_held_block(&b);
 }
 
 /* All elements, with weights 1, or with random weights if `modal` says so. */
@@ -202,14 +187,14 @@ static void all_elements(const held_block *b, bool modal, bool random, sp_cubatu
 /* With the stiffness at rest the linear part of the force is exact for any weights: K(0) is that of the body, forces of
  * small displacements too, and estimates are those of both corrected sums. The error that training states is that of
  * the corrected force. */
-static void exact_linear_part(void)
+TEST(exact_linear_part)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int modal = 0; modal < 2; modal++) {
-            held_block b;
-            sp_poses poses;
-            sp_training *training;
-            sp_cubature cubature;
+            OWNED(held_block) b;
+            OWNED(sp_poses) poses;
+            OWNED_POINTER(sp_training) *training;
+            OWNED(sp_cubature) cubature;
             sp_reduced_force force, second;
             double K0[R * R], f[R], g[R], K[R * R], rest[R] = {0}, error, deviation, sum = 0, missed = 0, whole = 0;
             make_block(variant, 4, &b);
@@ -264,20 +249,16 @@ static void exact_linear_part(void)
             }
             force.destroy(force.self);
             second.destroy(second.self);
-            sp_training_free(training);
-            sp_poses_free(&poses);
-            sp_cubature_free(&cubature);
-            free_held_block(&b);
         }
 }
 
 /* With all weights 1 it is the Galerkin projection: energy, force, and stiffness, also the definite one. */
-static void unit_weights_are_direct_projection(void)
+TEST(unit_weights_are_direct_projection)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int modal = 0; modal < 2; modal++) {
-            held_block b;
-            sp_cubature cubature;
+            OWNED(held_block) b;
+            OWNED(sp_cubature) cubature;
             sp_reduced_force force, direct;
             make_block(variant, 4, &b);
             all_elements(&b, modal, false, &cubature);
@@ -301,8 +282,6 @@ static void unit_weights_are_direct_projection(void)
             }
             force.destroy(force.self);
             direct.destroy(direct.self);
-            sp_cubature_free(&cubature);
-            free_held_block(&b);
         }
 }
 
@@ -323,12 +302,12 @@ static double stiffness_by_differences(held_block *b, int j)
     return (f[1][j] - f[0][j]) / (2 * step);
 }
 
-static void derivatives(void)
+TEST(derivatives)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int modal = 0; modal < 2; modal++) {
-            held_block b;
-            sp_cubature cubature;
+            OWNED(held_block) b;
+            OWNED(sp_cubature) cubature;
             sp_reduced_force force;
             make_block(variant, 4, &b);
             all_elements(&b, modal, true, &cubature);
@@ -382,27 +361,25 @@ static void derivatives(void)
             CHECK_NEAR(estimate[SP_NORM_ENERGY], sqrt(above / below), 1e-6);
             other.destroy(other.self);
             force.destroy(force.self);
-            sp_cubature_free(&cubature);
-            free_held_block(&b);
         }
 }
 
 /* Least squares over all elements reaches the minimum of the complete problem, which sp_nnls finds with the full
  * matrix. */
-static void minimum_of_the_whole_problem(void)
+TEST(minimum_of_the_whole_problem)
 {
-    held_block b;
-    sp_poses poses;
-    sp_training *training;
-    sp_cubature cubature;
+    OWNED(held_block) b;
+    OWNED(sp_poses) poses;
+    OWNED_POINTER(sp_training) *training;
+    OWNED(sp_cubature) cubature;
     sp_cubature_report report;
     sp_nnls_report whole;
     make_block(1, 6, &b);
     make_poses(&b, 20, 0.08, &poses);
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
     int64_t m = sp_training_rows(training), n = b.elements;
-    double *A = calloc((size_t)(m * n), 8), *w = calloc((size_t)n, 8), error;
-    int64_t *all = calloc((size_t)n, 8);
+    double *A = test_new(m * n, 8), *w = test_new(n, 8), error;
+    int64_t *all = test_new(n, 8);
     for (int64_t e = 0; e < n; e++)
         all[e] = e;
     CHECK_OK(sp_training_columns(training, n, all, A));
@@ -421,11 +398,6 @@ static void minimum_of_the_whole_problem(void)
           (long long)report.nested_count, (long long)cubature.count);
     NOTE("%lld elements of %lld, error %.2e, KKT %.1e in %lld passes", (long long)cubature.count, (long long)n,
          report.error, report.kkt, (long long)report.passes);
-    free(A), free(w), free(all);
-    sp_cubature_free(&cubature);
-    sp_training_free(training);
-    sp_poses_free(&poses);
-    free_held_block(&b);
 }
 
 /* Rounds of chosen elements, saved and read back. */
@@ -457,14 +429,15 @@ static void add_round(void *data, int64_t count, const int64_t *element)
 
 /* Every method meets its tolerance on the training poses and nearly meets it on others, with a subset of the elements;
  * the same result for any number of threads, and after a stop. */
-static void methods(void)
+TEST(methods)
 {
     for (int variant = 1; variant < 3; variant++)
         for (int method = 0; method < 3; method++) {
-            held_block b;
-            sp_poses poses, others;
-            sp_training *training, *judge;
-            sp_cubature first = {0};
+            OWNED(held_block) b = {0};
+            OWNED(sp_poses) poses = {0}, others = {0};
+            OWNED_POINTER(sp_training) *judge = NULL;
+            sp_training *training;
+            OWNED(sp_cubature) first = {0};
             sp_cubature_report report;
             sp_cubature_parameters parameters = {
                 .method = (enum sp_cubature_method)method, .tolerance = 0.02, .candidates = 30};
@@ -510,13 +483,8 @@ static void methods(void)
             NOTE("variant %d, method %d: %lld of %lld elements, error %.3f, held out %.3f, %lld passes, %lld rounds",
                  variant, method, (long long)first.count, (long long)b.elements, report.error, error,
                  (long long)report.passes, (long long)report.rounds);
-            sp_training_free(judge);
-            sp_cubature_free(&first);
             sp_list_free(&log.numbers);
             sp_list_free(&log.counts);
-            sp_poses_free(&poses);
-            sp_poses_free(&others);
-            free_held_block(&b);
         }
 }
 
@@ -524,7 +492,7 @@ static void methods(void)
 static double best_exchange(const double *A, int64_t rows, int64_t elements, const double *b, int64_t count,
                             const int64_t *element)
 {
-    double *columns = calloc((size_t)(rows * count), 8), *w = calloc((size_t)count, 8), least = INFINITY;
+    double *columns = test_new(rows * count, 8), *w = test_new(count, 8), least = INFINITY;
     for (int64_t k = 0; k < count; k++)
         for (int64_t e = 0; e < elements; e++) {
             sp_nnls_report fit;
@@ -533,25 +501,25 @@ static double best_exchange(const double *A, int64_t rows, int64_t elements, con
             CHECK_OK(sp_nnls(&context, rows, count, columns, rows, b, &(sp_nnls_parameters){0}, w, &fit));
             least = fmin(least, fit.residual);
         }
-    free(columns), free(w);
     return least;
 }
 
 /* Exchanges decrease the error of either method until no single exchange would help much, as trying all shows; the same
  * elements for any number of threads, after a stop, and if the columns are not held in memory. */
-static void exchanges(void)
+TEST(exchanges)
 {
     enum { FEW = 7 };
-    held_block b;
-    sp_poses poses;
-    sp_training *training, *again;
+    OWNED(held_block) b;
+    OWNED(sp_poses) poses;
+    OWNED_POINTER(sp_training) *training;
+    sp_training *again;
     make_block(1, 6, &b);
     make_poses(&b, 20, 0.08, &poses);
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
     const int64_t rows = sp_training_rows(training), n = b.elements;
     const double *target = sp_training_target(training);
-    double *A = calloc((size_t)(rows * n), 8);
-    int64_t *all = calloc((size_t)n, 8);
+    double *A = test_new(rows * n, 8);
+    int64_t *all = test_new(n, 8);
     for (int64_t e = 0; e < n; e++)
         all[e] = e;
     CHECK_OK(sp_training_columns(training, n, all, A));
@@ -559,7 +527,8 @@ static void exchanges(void)
         sp_cubature_parameters parameters = {.method = (enum sp_cubature_method)method, .most = FEW};
         memory log = {{0}, {0}, 0, 0, 0};
         sp_cubature_log keep = {&log, next_round, add_round};
-        sp_cubature plain, first, other;
+        OWNED(sp_cubature) plain, first;
+        sp_cubature other;
         sp_cubature_report before, after, report;
         CHECK_OK(sp_cubature_train(&context, &b.body, training, &parameters, &plain, &before));
         parameters.exchanges = 50;
@@ -600,26 +569,20 @@ static void exchanges(void)
         context.threads = 1;
         NOTE("method %d: error %.4f becomes %.4f by %lld exchanges; the best single one gives %.4f, then %.4f", method,
              before.error, after.error, (long long)after.exchanged, could, best);
-        sp_cubature_free(&plain);
-        sp_cubature_free(&first);
         sp_list_free(&log.numbers);
         sp_list_free(&log.counts);
     }
-    free(A), free(all);
-    sp_training_free(training);
-    sp_poses_free(&poses);
-    free_held_block(&b);
 }
 
 /* A body of StVK: the force of the cubature differs from that of its polynomials by the stated error. */
-static void against_polynomials(void)
+TEST(against_polynomials)
 {
-    held_block b;
-    sp_poses poses;
-    sp_training *training;
-    sp_cubature cubature;
+    OWNED(held_block) b;
+    OWNED(sp_poses) poses;
+    OWNED_POINTER(sp_training) *training;
+    OWNED(sp_cubature) cubature;
     sp_cubature_report report;
-    sp_polynomials polynomials;
+    OWNED(sp_polynomials) polynomials;
     sp_polynomial_report made;
     sp_reduced_force exact, force;
     make_block(0, 12, &b);
@@ -645,20 +608,15 @@ static void against_polynomials(void)
     CHECK_NEAR(sqrt(sum / (double)poses.count), report.error, 1e-10); /* ‖b‖² is the number of poses */
     exact.destroy(exact.self);
     force.destroy(force.self);
-    sp_polynomials_free(&polynomials);
-    sp_cubature_free(&cubature);
-    sp_training_free(training);
-    sp_poses_free(&poses);
-    free_held_block(&b);
 }
 
 /* Deviations and the amplitude are those that the header defines. Poses that invert a material are halved or refused.
  */
-static void sampling(void)
+TEST(sampling)
 {
     enum { COUNT = 4000 };
-    held_block b;
-    double quotient[R], *q = calloc(COUNT * R, 8), square[R] = {0};
+    OWNED(held_block) b;
+    double quotient[R], *q = test_new(COUNT * R, 8), square[R] = {0};
     make_block(2, 4, &b);
     double deviation[R];
     for (int j = 0; j < R; j++) {
@@ -671,7 +629,7 @@ static void sampling(void)
             square[j] += q[t * R + j] * q[t * R + j] / COUNT;
     for (int j = 0; j < R; j++)
         CHECK_NEAR(square[j] * quotient[j], 0.25, 0.25 * 5 * sqrt(2.0 / COUNT));
-    double *again = calloc(10 * R, 8);
+    double *again = test_new(10 * R, 8);
     sp_poses_sample(&context, R, deviation, NULL, 100, 10, again);
     CHECK(!memcmp(again, q + 100 * R, 10 * R * sizeof *q), "a pose depends on its number only");
     double low[3], high[3], largest = 0, diagonal, amplitude = sp_poses_amplitude(&b.body, b.U, quotient[0], 0.1);
@@ -680,7 +638,7 @@ static void sampling(void)
     for (int64_t v = 0; v < b.mesh.vertex_count; v++)
         largest = fmax(largest, cblas_dnrm2(3, b.U + 3 * v, 1) * amplitude / sqrt(quotient[0]));
     CHECK_NEAR(largest, 0.1 * diagonal, 1e-12);
-    sp_poses wild = {.r = R, .count = 3};
+    OWNED(sp_poses) wild = {.r = R, .count = 3};
     int64_t shrunk;
     wild.q = sp_pool_new(&wild.pool, 3 * R, sizeof(double));
     wild.force = sp_pool_new(&wild.pool, 3 * R, sizeof(double));
@@ -699,24 +657,4 @@ static void sampling(void)
     sp_training *training = NULL;
     CHECK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &wild, 0, &training) == SP_INPUT,
           "a pose at rest");
-    sp_poses_free(&wild);
-    free(q), free(again);
-    free_held_block(&b);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(forces_of_poses);
-    RUN(columns_and_products);
-    RUN(products_of_more_threads);
-    RUN(exact_linear_part);
-    RUN(unit_weights_are_direct_projection);
-    RUN(derivatives);
-    RUN(minimum_of_the_whole_problem);
-    RUN(methods);
-    RUN(exchanges);
-    RUN(against_polynomials);
-    RUN(sampling);
-    return test_end();
 }

@@ -2,14 +2,11 @@
 #include "mesh/cut.h"
 
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "formats/mesh.h"
-#include "test.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-static sp_context context;
 
 typedef struct result {
     sp_mesh mesh;
@@ -53,7 +50,7 @@ static void make_holes(int n, bool sparse, uint64_t stream, sp_mesh *mesh)
 /* A third of the hexahedra are split into tetrahedra, whose triangles meet quadrilaterals of the others. */
 static void make_mixed(const sp_mesh *box, uint64_t stream, sp_mesh *mesh)
 {
-    sp_mesh split;
+    OWNED(sp_mesh) split;
     CHECK_OK(sp_mesh_split(&context, box, &split));
     *mesh = *box;
     mesh->pool = (sp_pool){0};
@@ -74,7 +71,6 @@ static void make_mixed(const sp_mesh *box, uint64_t stream, sp_mesh *mesh)
                    24 * sizeof *split.block[SP_TET4].node);
             mesh->block[SP_TET4].count += 6;
         }
-    sp_mesh_free(&split);
 }
 
 /* kind 0: hexahedra, 1: tetrahedra, 2: both; with holes. */
@@ -222,13 +218,13 @@ static int64_t check_definition(const sp_mesh *mesh, const int64_t *side, const 
     return parted;
 }
 
-static void random_partitions(void)
+TEST(random_partitions)
 {
     int64_t parted = 0, pairs = 0;
     for (int kind = 0; kind < 3; kind++)
         for (uint64_t turn = 0; turn < 12; turn++) {
-            sp_mesh mesh;
-            result r;
+            OWNED(sp_mesh) mesh;
+            OWNED(result) r;
             int64_t side[1000];
             make_kind(kind, kind ? 3 : 4, 10 * turn, &mesh);
             for (int64_t e = 0; e < sp_mesh_element_count(&mesh);
@@ -239,25 +235,20 @@ static void random_partitions(void)
             CHECK((here == 0) == (turn % 8 == 0), "%lld pairs were parted", (long long)here);
             parted += here;
             pairs++;
-            result_free(&r);
-            sp_mesh_free(&mesh);
         }
     NOTE("%lld meshes, %lld pairs of elements parted at a vertex", (long long)pairs, (long long)parted);
 }
 
 /* ---- planes ---- */
 
-static void planes_double_what_lies_between(void)
+TEST(planes_double_what_lies_between)
 {
     for (int tets = 0; tets < 2; tets++) {
-        sp_mesh box, mesh;
+        OWNED(sp_mesh) mesh;
         result r;
-        make_box(4, 3, 2, 0.5, 0, &box);
-        if (tets) {
-            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-            sp_mesh_free(&box);
-        } else
-            mesh = box;
+        make_box(4, 3, 2, 0.5, 0, &mesh);
+        if (tets)
+            split_mesh(&mesh);
         int64_t side[200] = {0}, wrong = 0, count = sp_mesh_element_count(&mesh);
         sp_mesh_sides_of_plane(&mesh, (double[]){2, 0, 0}, 2 * 1.0, -1, 1, side);
         for (int64_t e = 0; e < count; e++)
@@ -289,14 +280,13 @@ static void planes_double_what_lies_between(void)
         CHECK(pieces == 4 && r.mesh.vertex_count == (3 + 3) * (2 + 3) * 3, "%lld pieces, %lld vertices",
               (long long)pieces, (long long)r.mesh.vertex_count);
         result_free(&r);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void planes_in_a_region(void)
+TEST(planes_in_a_region)
 {
-    sp_mesh mesh;
-    result r;
+    OWNED(sp_mesh) mesh;
+    OWNED(result) r;
     make_box(4, 2, 1, 1, 0, &mesh);
     mesh.material_count = 2;
     mesh.materials = sp_pool_new(&mesh.pool, 2, sizeof *mesh.materials);
@@ -313,19 +303,17 @@ static void planes_in_a_region(void)
     CHECK(r.mesh.vertex_count == mesh.vertex_count + 2 * (3 + 1), "%lld new vertices",
           (long long)(r.mesh.vertex_count - mesh.vertex_count));
     CHECK(!memcmp(r.mesh.region, mesh.region, 8 * sizeof(int64_t)) && r.mesh.material_count == 2, "regions are others");
-    result_free(&r);
-    sp_mesh_free(&mesh);
 }
 
 /* 4 × 2 × 1 hexahedra of side 1, fixed at x = 0, cut at x = 2 and then at y = 1 too. */
-static void cuts_are_counted(void)
+TEST(cuts_are_counted)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     result r;
     sp_cut_counts counts;
-    int64_t side[8] = {0}, fixed;
+    int64_t side[8] = {0};
     make_box(4, 2, 1, 1, 0, &mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0, 7, &fixed));
+    fix_end(&mesh, 0);
     sp_mesh_sides_of_plane(&mesh, (double[]){1, 0, 0}, 2, -1, 1, side);
     cut_by(&mesh, side, &r);
     CHECK_OK(sp_mesh_count_cut(&context, &mesh, &r.mesh, r.origin, &counts));
@@ -342,12 +330,11 @@ static void cuts_are_counted(void)
     CHECK(counts.doubled == (3 + 5 - 1) * 2 && counts.copies == (3 + 5 - 2) * 2 + 3 * 2, "%lld doubled, %lld copies",
           (long long)counts.doubled, (long long)counts.copies);
     result_free(&r);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- edges and corners ---- */
 
-static void edges_and_corners(void)
+TEST(edges_and_corners)
 {
     static const struct {
         int64_t kept[4], side[4];
@@ -362,8 +349,8 @@ static void edges_and_corners(void)
         {{0, 1, 3}, {1, 2, 1}, 3, 4 + 4}, /* one between two others, which were connected by it and by the edge */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sp_mesh mesh;
-        result r;
+        OWNED(sp_mesh) mesh;
+        OWNED(result) r;
         make_box(2, 2, 1, 1, 0, &mesh);
         for (int e = 0; e < cases[i].count; e++)
             memmove(mesh.block[SP_HEX8].node + 8 * e, mesh.block[SP_HEX8].node + 8 * cases[i].kept[e],
@@ -373,18 +360,16 @@ static void edges_and_corners(void)
         check_definition(&mesh, cases[i].side, &r);
         CHECK(r.mesh.vertex_count - mesh.vertex_count == cases[i].copies, "case %d: %lld copies, expected %d", (int)i,
               (long long)(r.mesh.vertex_count - mesh.vertex_count), cases[i].copies);
-        result_free(&r);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* A cut by one set of sides and then by another is the cut by their pairs, and a second one by the same sides does
  * nothing. */
-static void cuts_compose(void)
+TEST(cuts_compose)
 {
     for (int kind = 0; kind < 3; kind++) {
-        sp_mesh mesh;
-        result one, two, both, again;
+        OWNED(sp_mesh) mesh;
+        OWNED(result) one, two, both, again;
         int64_t a[1000], b[1000], pair[1000], wrong = 0;
         make_kind(kind, 3, 7, &mesh);
         int64_t elements = sp_mesh_element_count(&mesh);
@@ -411,21 +396,16 @@ static void cuts_compose(void)
         cut_by(&both.mesh, pair, &again);
         CHECK(again.mesh.vertex_count == both.mesh.vertex_count && again.dropped == 0, "cut again: %lld vertices more",
               (long long)(again.mesh.vertex_count - both.mesh.vertex_count));
-        result_free(&one);
-        result_free(&two);
-        result_free(&both);
-        result_free(&again);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* ---- data carried over ---- */
 
-static void everything_is_carried_over(void)
+TEST(everything_is_carried_over)
 {
     for (int kind = 0; kind < 3; kind++) {
-        sp_mesh mesh;
-        result r;
+        OWNED(sp_mesh) mesh;
+        OWNED(result) r;
         int64_t side[1000], wrong = 0, prescribed = 0;
         make_kind(kind, 3, 3, &mesh);
         prescribe(&mesh);
@@ -465,8 +445,6 @@ static void everything_is_carried_over(void)
                   !memcmp(cut->surface.element, mesh.surface.element, (size_t)elements * sizeof(int64_t)) &&
                   !memcmp(cut->surface.vertices, mesh.surface.vertices, (size_t)elements * 3 * sizeof(double)),
               "kind %d: the surface", kind);
-        result_free(&r);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -488,12 +466,12 @@ static void find_pieces(const sp_mesh *mesh, int64_t *piece)
     }
 }
 
-static void triangles_that_are_dropped(void)
+TEST(triangles_that_are_dropped)
 {
     int64_t reasons[5] = {0};
     for (int kind = 0; kind < 4; kind++) {
-        sp_mesh mesh;
-        result r;
+        OWNED(sp_mesh) mesh;
+        OWNED(result) r;
         int64_t side[1000], before[1000], after[1000], kept = 0, wrong = 0, shared[8];
         if (kind < 3)
             make_kind(kind, kind ? 3 : 5, 20, &mesh);
@@ -527,8 +505,6 @@ static void triangles_that_are_dropped(void)
         CHECK(wrong == 0 && kept == r.mesh.surface.triangle_count && r.dropped == mesh.surface.triangle_count - kept,
               "%lld wrong, %lld kept of %lld, %lld dropped", (long long)wrong, (long long)kept,
               (long long)mesh.surface.triangle_count, (long long)r.dropped);
-        result_free(&r);
-        sp_mesh_free(&mesh);
     }
     NOTE("dropped: %lld over two sides (%lld of them over two pieces already), %lld over two pieces of one, %lld over "
          "neighbours parted in one piece; kept over two pieces: %lld",
@@ -545,7 +521,7 @@ static void compare_matrices(const char *what, const sp_fe_space *body, const sp
 {
     double worst = 0, largest = 0;
     int64_t couplings = 0;
-    double *dense = calloc((size_t)(A->order * A->order), sizeof *dense);
+    double *dense = test_new(A->order * A->order, sizeof *dense);
     for (int64_t i = 0; i < A->order; i++)
         for (int64_t k = A->start[i]; k < A->start[i + 1]; k++)
             dense[i * A->order + A->index[k]] += A->value[k];
@@ -561,19 +537,19 @@ static void compare_matrices(const char *what, const sp_fe_space *body, const sp
         }
     for (int64_t i = 0; i < A->order * A->order; i++)
         worst = fmax(worst, fabs(dense[i]));
-    free(dense);
     /* sums of at most 8 entries of elements in another order */
     CHECK(worst <= 1e-14 * largest, "%s: off by %.3g of %.3g", what, worst, largest);
     CHECK(couplings == 0, "%s: %lld entries couple two pieces", what, (long long)couplings);
 }
 
-static void masses_momenta_and_stiffness(void)
+TEST(masses_momenta_and_stiffness)
 {
     for (int tets = 0; tets < 2; tets++) {
-        sp_mesh box, mesh;
-        result r;
-        sp_fe_space body, cut_body;
-        sp_sparse K, cut_K, M, cut_M;
+        OWNED(sp_mesh) mesh;
+        sp_mesh box;
+        OWNED(result) r;
+        OWNED(sp_fe_space) body, cut_body;
+        OWNED(sp_sparse) K, cut_K, M, cut_M;
         make_box(3, 3, 2, 0.5, 0.1, &box);
         if (tets) {
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
@@ -638,23 +614,15 @@ static void masses_momenta_and_stiffness(void)
         for (int64_t i = 0; i < 3 * r.mesh.vertex_count; i++)
             largest = fmax(largest, fabs(f[i]));
         CHECK(energy <= 1e-20 * 1e6 && largest <= 1e-9, "a piece moved away: %.3g J, %.3g N", energy, largest);
-        sp_sparse_free(&K);
-        sp_sparse_free(&cut_K);
-        sp_sparse_free(&M);
-        sp_sparse_free(&cut_M);
-        sp_fe_space_free(&body);
-        sp_fe_space_free(&cut_body);
-        result_free(&r);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* ---- checks, and the file ---- */
 
-static void other_meshes_are_refused(void)
+TEST(other_meshes_are_refused)
 {
-    sp_mesh mesh, other;
-    result r;
+    OWNED(sp_mesh) mesh, other;
+    OWNED(result) r;
     make_box(2, 2, 2, 1, 0, &mesh);
     make_box(2, 2, 3, 1, 0, &other);
     int64_t side[8] = {0};
@@ -687,9 +655,6 @@ static void other_meshes_are_refused(void)
     r.mesh.region[5] = 1;
     CHECK(sp_mesh_check_cut(&context, &mesh, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, "element 5"),
           "%s", context.message);
-    result_free(&r);
-    sp_mesh_free(&mesh);
-    sp_mesh_free(&other);
 }
 
 static const char hash_text[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -700,7 +665,7 @@ static int there_and_back(const sp_mesh *mesh, const char *cut_from, const int64
 {
     int descriptor = memfd_create("cut", 0);
     sp_writer *writer;
-    sp_file file;
+    OWNED(sp_file) file = {0};
     sp_mesh back;
     json_t *meta = json_pack("{s:s, s:s}", "kind", "mesh", "format_version", SP_FORMAT_VERSION),
            *judged = json_object();
@@ -729,17 +694,16 @@ static int there_and_back(const sp_mesh *mesh, const char *cut_from, const int64
         CHECK(back.vertex_count == mesh->vertex_count, "%lld vertices", (long long)back.vertex_count);
         sp_mesh_free(&back);
     }
-    sp_file_free(&file);
     json_decref(meta);
     json_decref(judged);
     close(descriptor);
     return status;
 }
 
-static void files_of_cut_meshes(void)
+TEST(files_of_cut_meshes)
 {
-    sp_mesh mesh;
-    result r;
+    OWNED(sp_mesh) mesh;
+    OWNED(result) r;
     char hash[SP_HASH_LENGTH];
     int64_t side[8] = {0, 1}, count, *origin, kept;
     make_box(2, 2, 2, 1, 0, &mesh);
@@ -779,23 +743,4 @@ static void files_of_cut_meshes(void)
               "%d: %s", (int)i, context.message);
         r.origin[damage[i].at] = kept;
     }
-    result_free(&r);
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(random_partitions);
-    RUN(planes_double_what_lies_between);
-    RUN(planes_in_a_region);
-    RUN(cuts_are_counted);
-    RUN(edges_and_corners);
-    RUN(cuts_compose);
-    RUN(everything_is_carried_over);
-    RUN(triangles_that_are_dropped);
-    RUN(masses_momenta_and_stiffness);
-    RUN(other_meshes_are_refused);
-    RUN(files_of_cut_meshes);
-    return test_end();
 }

@@ -7,7 +7,8 @@
 #include "field_models.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_deformed_field)
+OWNER(sp_voxmap)
 
 typedef double shape(const double x[3]);
 
@@ -80,11 +81,11 @@ static double measured(const sp_distance *d, const sp_surface *twelve, const dou
     return (2 * x[0] - 3 * x[1] + 6 * (x[2] - 0.35)) / 7;
 }
 
-static void shapes_by_other_formulas(void)
+TEST(shapes_by_other_formulas)
 {
     enum { COUNT = 3000 };
     const sp_distance *all[3] = {&PLANE, &SPHERE, &BOX};
-    sp_surface twelve = new_surface(8, 12);
+    OWNED(sp_surface) twelve = new_surface(8, 12);
     add_box(&twelve, (double[3]){-0.4, -1.1, 0}, (double[3]){0.6, 0.7, 0.6});
     for (int s = 0; s < 3; s++) {
         double worst = 0, unit = 0, steepest = 0, error[2] = {0};
@@ -134,17 +135,16 @@ static void shapes_by_other_formulas(void)
     CHECK_NEAR(sp_distance_at(&BOX, BOX.centre, gradient), -0.3, 1e-16);
     CHECK(fabs(gradient[2]) == 1 && gradient[0] == 0 && gradient[1] == 0, "%g %g %g", gradient[0], gradient[1],
           gradient[2]);
-    sp_surface_free(&twelve);
 }
 
-static void any_numbers(void)
+TEST(any_numbers)
 {
     static const double extreme[12] = {0,     -0.0,   1,     -1,     1e-320,  -4e-200,
                                        1e155, -1e160, 1e300, -1e300, DBL_MAX, -DBL_MAX};
-    sp_field field = field_of(ball, 8, 8, 8, -1, -1, -1, 0.25);
+    OWNED(sp_field) field = field_of(ball, 8, 8, 8, -1, -1, -1, 0.25);
     sp_distance grid;
     sp_distance_of_field(&field, &grid);
-    sp_voxmap *voxmap;
+    OWNED_POINTER(sp_voxmap) *voxmap = NULL;
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
     const sp_distance voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     sp_distance origin = SPHERE; /* its centre is 0, so that tiny numbers matter */
@@ -182,8 +182,6 @@ static void any_numbers(void)
             CHECK(sp_distance_at(all[s], x, NULL) > 0, "kind %d", s);
         }
     }
-    sp_voxmap_free(voxmap);
-    sp_field_free(&field);
 }
 
 /* ---- grids ---- */
@@ -208,10 +206,10 @@ static double noise(const double x[3])
     return 2 * sp_random_uniform(9, 1, bits[0] ^ bits[1] * 3 ^ bits[2] * 7) - 1;
 }
 
-static void lookups_are_interpolants(void)
+TEST(lookups_are_interpolants)
 {
     enum { COUNT = 20000 };
-    sp_field field = field_of(noise, 7, 5, 9, -0.3, 0.2, 1.1, 0.1);
+    OWNED(sp_field) field = field_of(noise, 7, 5, 9, -0.3, 0.2, 1.1, 0.1);
     sp_distance d;
     sp_distance_of_field(&field, &d);
     CHECK(d.boundary == sp_field_boundary(&field) && d.kind == SP_DISTANCE_GRID && d.field == &field, "boundary %g",
@@ -263,7 +261,6 @@ static void lookups_are_interpolants(void)
     CHECK(beyond < rounding, "%g", beyond);
     CHECK(inside > COUNT / 2 && outside > COUNT / 10, "%lld inside, %lld outside", (long long)inside,
           (long long)outside);
-    sp_field_free(&field);
 }
 
 /* A sphere whose vertices are moved inwards and outwards. */
@@ -290,11 +287,11 @@ static double sand(const double x[3])
     return least;
 }
 
-static void slack_is_enough(void)
+TEST(slack_is_enough)
 {
     enum { COUNT = 300000 };
     for (int kind = 0; kind < 3; kind++) {
-        sp_surface s = star();
+        OWNED(sp_surface) s = star();
         sp_field field =
             field_of(kind ? sand : ball, 22, 22, 22, -1.1, -1.1, -1.1, 0.1); /* the ball's centre on a vertex */
         if (kind == 2) {
@@ -336,7 +333,6 @@ static void slack_is_enough(void)
               steepest); /* otherwise slack is not tested */
         NOTE("field %d: %.3f of the slack used, slopes up to %.3f", kind, most / d.slack, steepest);
         sp_field_free(&field);
-        sp_surface_free(&s);
     }
 }
 
@@ -397,20 +393,20 @@ static sp_deformed_field *deformed_of(const sp_mesh *mesh, int64_t r, const doub
 }
 
 /* At q = 0 and for every affine motion all proxies map a point back to the same place. */
-static void affine_motions_are_exact(void)
+TEST(affine_motions_are_exact)
 {
     enum { PROXIES = 40, COUNT = 2000 };
-    sp_mesh mesh = cube_mesh(0.2);
-    sp_field field = field_of(ring, 30, 28, 26, -1.5, -1.4, -1.3, 0.1);
+    OWNED(sp_mesh) mesh = cube_mesh(0.2);
+    OWNED(sp_field) field = field_of(ring, 30, 28, 26, -1.5, -1.4, -1.3, 0.1);
     sp_distance rest;
     sp_distance_of_field(&field, &rest);
-    double *U = calloc((size_t)(3 * mesh.vertex_count * AFFINE), sizeof *U), points[3 * PROXIES], q[AFFINE];
+    double *U = test_new(3 * mesh.vertex_count * AFFINE, sizeof *U), points[3 * PROXIES], q[AFFINE];
     affine_basis(&mesh, U);
     for (int i = 0; i < PROXIES; i++)
         random_point(30, i, i % 4 ? -1.4 : -2.2, i % 4 ? 1.4 : 2.2, points + 3 * i); /* some points are in no element */
     static const int nearest[4] = {1, 2, 5, SP_DEFORMED_NEAREST};
     for (int n = 0; n < 4; n++) {
-        sp_deformed_field *d = deformed_of(&mesh, AFFINE, U, &field, PROXIES, points, nearest[n]);
+        OWNED_POINTER(sp_deformed_field) *d = deformed_of(&mesh, AFFINE, U, &field, PROXIES, points, nearest[n]);
         for (int motion = 0; motion < 7; motion++) {
             double R[3][3], worst = 0, turned = 0;
             for (int j = 0; j < AFFINE; j++)
@@ -433,11 +429,10 @@ static void affine_motions_are_exact(void)
             CHECK(worst < 1e-12, "k = %d, motion %d: %g", nearest[n], motion, worst);
             CHECK(turned < 1e-10, "k = %d, motion %d: %g", nearest[n], motion, turned);
         }
-        sp_deformed_field_free(d);
     }
     /* of a rotated ball about c, the true distance */
-    sp_field round = field_of(ball, 30, 30, 30, -1.5, -1.5, -1.5, 0.1);
-    sp_deformed_field *d = deformed_of(&mesh, AFFINE, U, &round, PROXIES, points, 5);
+    OWNED(sp_field) round = field_of(ball, 30, 30, 30, -1.5, -1.5, -1.5, 0.1);
+    OWNED_POINTER(sp_deformed_field) *d = deformed_of(&mesh, AFFINE, U, &round, PROXIES, points, 5);
     double R[3][3], centre[3], worst = 0;
     rotation(2, R, q);
     sp_deformed_field_update(d, q);
@@ -450,11 +445,6 @@ static void affine_motions_are_exact(void)
     }
     CHECK(worst < 0.5 * sqrt(3) * 0.1 + 1e-6, "%g", worst);
     CHECK(apart(centre, (double[3]){0, 0, 0}) > 0.3, "%g", centre[0]);
-    sp_deformed_field_free(d);
-    sp_field_free(&round);
-    sp_field_free(&field);
-    sp_mesh_free(&mesh);
-    free(U);
 }
 
 /* Displacement and its gradient at a point of cube_mesh(0) for coordinates q, by weights (1 − s)(1 − t)(1 − u), …: [4,
@@ -552,7 +542,7 @@ typedef struct bent {
 static bent bent_body(void)
 {
     bent b = {.mesh = cube_mesh(0), .field = field_of(ring, 60, 60, 60, -6, -6, -6, 0.2)};
-    b.U = calloc((size_t)(3 * b.mesh.vertex_count * 6), sizeof *b.U);
+    b.U = test_new(3 * b.mesh.vertex_count * 6, sizeof *b.U);
     /* smooth: quadratic in the position */
     for (int64_t i = 0; i < 3 * b.mesh.vertex_count; i++)
         for (int j = 0; j < 6; j++) {
@@ -578,15 +568,14 @@ static void bent_free(bent *b)
 {
     sp_mesh_free(&b->mesh);
     sp_field_free(&b->field);
-    free(b->U);
 }
 
-static void weights_and_places_by_hand(void)
+TEST(weights_and_places_by_hand)
 {
-    bent b = bent_body();
+    OWNED(bent) b = bent_body();
     static const int nearest[5] = {1, 2, 3, 5, 16};
     for (int n = 0; n < 5; n++) {
-        sp_deformed_field *d = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, nearest[n]);
+        OWNED_POINTER(sp_deformed_field) *d = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, nearest[n]);
         sp_deformed_field_update(d, b.q);
         double worst = 0;
         int64_t wrong = 0, proxy;
@@ -602,11 +591,10 @@ static void weights_and_places_by_hand(void)
         }
         CHECK(worst < 1e-12, "k = %d: %g", nearest[n], worst);
         CHECK(wrong == 0, "k = %d: %lld nearest", nearest[n], (long long)wrong);
-        sp_deformed_field_free(d);
     }
     /* two domains: the smaller distance and its domain; rows and displacement bound of each proxy */
     const sp_deformed_domain domains[2] = {{&b.field, 25, b.points}, {&b.field, 15, b.points + 75}};
-    sp_deformed_field *d;
+    OWNED_POINTER(sp_deformed_field) *d;
     CHECK_OK(sp_deformed_field_new(&context, &b.mesh, 6, b.U, 2, domains, 5, &d));
     sp_deformed_field_update(d, b.q);
     int64_t counted[2] = {0};
@@ -635,8 +623,6 @@ static void weights_and_places_by_hand(void)
         CHECK(off < 1e-13, "mode %d: %g", j, off);
         CHECK_NEAR(sp_deformed_field_reach(d)[j], most, 1e-13);
     }
-    sp_deformed_field_free(d);
-    bent_free(&b);
 }
 
 /* The largest change from step to step along six lines in x or q, and how often the k nearest change there. */
@@ -674,13 +660,13 @@ static double largest_change(const bent *b, sp_deformed_field *d, int k, bool in
 }
 
 /* With a 16th of the step the changes are a 16th; the jumps of k = 1 remain. */
-static void continuous_in_place_and_deformation(void)
+TEST(continuous_in_place_and_deformation)
 {
-    bent b = bent_body();
+    OWNED(bent) b = bent_body();
     static const int nearest[3] = {1, 5, 8};
     for (int n = 0; n < 3; n++) {
         const int k = nearest[n];
-        sp_deformed_field *d = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, k);
+        OWNED_POINTER(sp_deformed_field) *d = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, k);
         for (int in_q = 0; in_q < 2; in_q++) {
             int64_t changes = 0;
             const double coarse = largest_change(&b, d, k, in_q, 1000, &changes),
@@ -690,14 +676,12 @@ static void continuous_in_place_and_deformation(void)
             NOTE("k = %d along %s: %lld changes of the nearest, by %.1e, then %.1e", k, in_q ? "q" : "x",
                  (long long)changes, coarse, fine);
         }
-        sp_deformed_field_free(d);
     }
-    bent_free(&b);
 }
 
-static void borders_of_the_weights(void)
+TEST(borders_of_the_weights)
 {
-    bent b = bent_body();
+    OWNED(bent) b = bent_body();
     sp_distance rest;
     sp_distance_of_field(&b.field, &rest);
     /* at a proxy only that proxy counts, and nearby nearly so */
@@ -726,7 +710,7 @@ static void borders_of_the_weights(void)
     CHECK_NEAR(sp_deformed_field_at(d, eight + 9, NULL, NULL), sp_distance_at(&rest, eight + 9, NULL), 1e-15);
     sp_deformed_field_free(d);
     /* equally near proxies have equal weights: u = (x|x|, 0, 0) keeps the mirror images of the eight */
-    double *U = calloc((size_t)(3 * b.mesh.vertex_count), sizeof *U), mean = 0, far;
+    double *U = test_new(3 * b.mesh.vertex_count, sizeof *U), mean = 0, far;
     const double one = 1, centre[3] = {0, 0, 0};
     for (int64_t v = 0; v < b.mesh.vertex_count; v++)
         U[3 * v] = b.mesh.vertices[3 * v] * fabs(b.mesh.vertices[3 * v]);
@@ -736,7 +720,6 @@ static void borders_of_the_weights(void)
         mean += one_says(&b.mesh, 1, U, &one, &b.field, eight + 3 * i, centre, &far) / 8;
     CHECK_NEAR(sp_deformed_field_at(d, centre, NULL, NULL), mean, 1e-12);
     sp_deformed_field_free(d);
-    free(U);
     /* fewer than k: the others are infinitely far, 1/d_max = 0; without jumps */
     for (int count = 1; count <= 3; count++) {
         double before = 0, coarse = 0, fine = 0, worst = 0;
@@ -761,17 +744,16 @@ static void borders_of_the_weights(void)
         CHECK(fine < coarse / 12, "%d proxies: %g, then %g", count, coarse, fine);
         sp_deformed_field_free(d);
     }
-    bent_free(&b);
 }
 
 /* A single proxy, in one cell of a field of random values: central differences with their slope. */
-static void gradient_of_one_proxy(void)
+TEST(gradient_of_one_proxy)
 {
-    bent b = bent_body();
-    sp_field field = field_of(noise, 60, 60, 60, -6, -6, -6, 0.2);
+    OWNED(bent) b = bent_body();
+    OWNED(sp_field) field = field_of(noise, 60, 60, 60, -6, -6, -6, 0.2);
     double F[3][3], u[12], error[2] = {0};
     const double *P = b.points;
-    sp_deformed_field *d = deformed_of(&b.mesh, 6, b.U, &field, 1, P, 5);
+    OWNED_POINTER(sp_deformed_field) *d = deformed_of(&b.mesh, 6, b.U, &field, 1, P, 5);
     sp_deformed_field_update(d, b.q);
     cube_motion(&b.mesh, 6, b.U, b.q, P, u);
     for (int i = 0; i < 3; i++)
@@ -798,16 +780,13 @@ static void gradient_of_one_proxy(void)
     }
     CHECK(error[1] > 1e-6 && fabs(error[0] / error[1] - 4) < 1e-3, "%g, then %g", error[0],
           error[1]); /* a cubic: exactly h² */
-    sp_deformed_field_free(d);
-    sp_field_free(&field);
-    bent_free(&b);
 }
 
-static void proxies_of_no_use(void)
+TEST(proxies_of_no_use)
 {
-    bent b = bent_body();
+    OWNED(bent) b = bent_body();
     /* inverted for x > ½: u = −3 (x − ½) there, with a kink at vertices */
-    double *U = calloc((size_t)(3 * b.mesh.vertex_count), sizeof *U), kept[3 * 40], x[3], gradient[3];
+    double *U = test_new(3 * b.mesh.vertex_count, sizeof *U), kept[3 * 40], x[3], gradient[3];
     int count = 0;
     int64_t proxy;
     for (int64_t v = 0; v < b.mesh.vertex_count; v++)
@@ -817,7 +796,7 @@ static void proxies_of_no_use(void)
             memcpy(kept + 3 * count++, b.points + 3 * i, sizeof x);
     CHECK(count > 10 && count < 36, "%d", count);
     sp_deformed_field *all = deformed_of(&b.mesh, 1, U, &b.field, 40, b.points, 5);
-    sp_deformed_field *few = deformed_of(&b.mesh, 1, U, &b.field, count, kept, 5);
+    OWNED_POINTER(sp_deformed_field) *few = deformed_of(&b.mesh, 1, U, &b.field, count, kept, 5);
     for (int i = 0; i < 3; i++) { /* det F = −2, 0, 5e-7; afterwards all proxies are valid again */
         const double q[3] = {3, 1, 1 - 5e-7}, none = 0;
         sp_deformed_field_update(all, &q[i]);
@@ -831,12 +810,11 @@ static void proxies_of_no_use(void)
     }
     static const double poor[4] = {NAN, INFINITY, 1e200, -1e200};
     for (int i = 0; i < 4; i++) {
-        sp_deformed_field *broken = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, 5);
+        OWNED_POINTER(sp_deformed_field) *broken = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, 5);
         const double q[6] = {poor[i], 0, 0, 0, 0, poor[i]};
         sp_deformed_field_update(broken, q);
         const double value = sp_deformed_field_at(broken, x, gradient, &proxy);
         CHECK(value == INFINITY && length3(gradient) == 0 && proxy == 0, "%g", value);
-        sp_deformed_field_free(broken);
     }
     /* anywhere in the range of numbers, for a strongly bent body */
     for (int i = 0; i < 5; i++) {
@@ -850,7 +828,6 @@ static void proxies_of_no_use(void)
         CHECK(proxy >= 0 && proxy < 40, "%lld", (long long)proxy);
     }
     sp_deformed_field_free(all);
-    sp_deformed_field_free(few);
     sp_deformed_field_free(NULL);
     /* refusals */
     sp_deformed_domain domains[2] = {{&b.field, 40, b.points}, {&b.field, 0, b.points}};
@@ -864,8 +841,6 @@ static void proxies_of_no_use(void)
     b.points[7] = NAN;
     CHECK(sp_deformed_field_new(&context, &b.mesh, 1, U, 1, domains, 5, &all) == SP_INPUT, "%s", context.message);
     CHECK(strstr(context.message, "proxy 2"), "%s", context.message);
-    free(U);
-    bent_free(&b);
 }
 
 static double left_half(const double x[3])
@@ -885,25 +860,25 @@ static double both_halves(const double x[3])
 }
 
 /* §3.12.1: the legs of a U move apart. Between them the proxies of one leg still see the other leg at its old place. */
-static void mirror_images_and_domains(void)
+TEST(mirror_images_and_domains)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     make_box(3, 4, 1, 1, 0, &mesh);
     int64_t kept = 0;
     for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++)
         if (e % 3 != 1 || e / 3 == 0)
             memmove(mesh.block[SP_HEX8].node + 8 * kept++, mesh.block[SP_HEX8].node + 8 * e, 8 * sizeof(int64_t));
     mesh.block[SP_HEX8].count = kept;
-    double *U = calloc((size_t)(3 * mesh.vertex_count), sizeof *U), points[3 * 40];
+    double *U = test_new(3 * mesh.vertex_count, sizeof *U), points[3 * 40];
     for (int64_t v = 0; v < mesh.vertex_count; v++) /* the legs are translated, the base is stretched */
         U[3 * v] = mesh.vertices[3 * v] < 1.5 ? -1 : 1;
     for (int i = 0; i < 40; i++) /* five heights, four corners of each leg */
         for (int k = 0; k < 3; k++)
             points[3 * i + k] = k == 1 ? 0.3 + 0.85 * (i % 20 / 4) : (k ? i / 2 % 2 : (i < 20 ? 0 : 2) + i % 2);
-    sp_field whole = field_of(both_halves, 56, 72, 40, -2, -2, -2, 0.125),
-             left = field_of(left_half, 56, 72, 40, -2, -2, -2, 0.125),
-             right = field_of(right_half, 56, 72, 40, -2, -2, -2, 0.125);
-    sp_deformed_field *one = deformed_of(&mesh, 1, U, &whole, 40, points, 5), *two;
+    OWNED(sp_field) whole = field_of(both_halves, 56, 72, 40, -2, -2, -2, 0.125),
+                    left = field_of(left_half, 56, 72, 40, -2, -2, -2, 0.125),
+                    right = field_of(right_half, 56, 72, 40, -2, -2, -2, 0.125);
+    OWNED_POINTER(sp_deformed_field) *one = deformed_of(&mesh, 1, U, &whole, 40, points, 5), *two;
     const sp_deformed_domain domains[2] = {{&left, 20, points}, {&right, 20, points + 60}};
     CHECK_OK(sp_deformed_field_new(&context, &mesh, 1, U, 2, domains, 5, &two));
     const double q = 0.9; /* legs at x in [−0.9, 0.1] and [2.9, 3.9] */
@@ -934,13 +909,6 @@ static void mirror_images_and_domains(void)
             fmax(at_rest, fabs(sp_deformed_field_at(two, x, NULL, NULL) - sp_deformed_field_at(one, x, NULL, NULL)));
     }
     CHECK(at_rest < 1e-6, "%g", at_rest);
-    sp_deformed_field_free(one);
-    sp_deformed_field_free(two);
-    sp_field_free(&whole);
-    sp_field_free(&left);
-    sp_field_free(&right);
-    sp_mesh_free(&mesh);
-    free(U);
 }
 
 /* ---- voxmaps ---- */
@@ -990,7 +958,7 @@ static double everywhere_outside(const double x[3])
     return -everywhere_inside(x);
 }
 
-static void voxels_are_those_of_the_grid(void)
+TEST(voxels_are_those_of_the_grid)
 {
     const struct {
         shape *f;
@@ -1009,8 +977,8 @@ static void voxels_are_those_of_the_grid(void)
     };
     for (int g = 0; g < 10; g++) {
         const int64_t *n = grids[g].n;
-        sp_field f = field_of(grids[g].f, n[0], n[1], n[2], -1.5, -1.4, -1.2, 0.125);
-        sp_voxmap *voxmap;
+        OWNED(sp_field) f = field_of(grids[g].f, n[0], n[1], n[2], -1.5, -1.4, -1.2, 0.125);
+        OWNED_POINTER(sp_voxmap) *voxmap;
         CHECK_OK(sp_voxmap_new(&context, &f, &voxmap));
         int64_t wrong = 0, counted[4] = {0}, voxels[4], nodes, bytes, grid_bytes, side = 2;
         for (int64_t z = -2; z < n[2] + 3; z++)
@@ -1042,8 +1010,6 @@ static void voxels_are_those_of_the_grid(void)
         CHECK(bytes >= 2 * nodes && bytes <= 8 * nodes, "grid %d: %lld bytes", g, (long long)bytes);
         CHECK(grid_bytes == 4 * (n[0] + 1) * (n[1] + 1) * (n[2] + 1), "grid %d: %lld", g, (long long)grid_bytes);
         CHECK(sp_voxmap_spacing(voxmap) == 0.125, "%g", sp_voxmap_spacing(voxmap));
-        sp_voxmap_free(voxmap);
-        sp_field_free(&f);
     }
     sp_voxmap_free(NULL);
 }
@@ -1054,10 +1020,10 @@ static double floor_at(const double x[3])
 }
 
 /* Voxels of 1/8: the surface in z from 0.5 to 0.625, proximity above up to 0.75. */
-static void depths_and_pulses_by_hand(void)
+TEST(depths_and_pulses_by_hand)
 {
-    sp_field f = field_of(floor_at, 8, 8, 8, 0, 0, 0, 0.125);
-    sp_voxmap *v;
+    OWNED(sp_field) f = field_of(floor_at, 8, 8, 8, 0, 0, 0, 0.125);
+    OWNED_POINTER(sp_voxmap) *v;
     CHECK_OK(sp_voxmap_new(&context, &f, &v));
     const double up[3] = {0, 0, 1}, oblique[3] = {0.6, 0, 0.8}, c = 0.3125; /* the middle of a voxel in x and y */
 #define AT(x, z) ((double[3]){c + (x), c, z})
@@ -1094,26 +1060,23 @@ static void depths_and_pulses_by_hand(void)
         const double value = sp_distance_at(&d, x, gradient);
         CHECK(value == (sp_voxmap_at(v, x, NULL) == SP_VOXEL_FREE ? 0.125 : 0) && length3(gradient) == 0, "%g", value);
     }
-    sp_voxmap_free(v);
-    sp_field_free(&f);
 }
 
 /* The workspace is freed on failure. */
-static void cancelled(void)
+TEST(cancelled)
 {
     const volatile int stop = 1;
     sp_context c = sp_context_default();
     c.cancel = &stop;
-    sp_field f = field_of(ball, 8, 8, 8, -1, -1, -1, 0.25);
+    OWNED(sp_field) f = field_of(ball, 8, 8, 8, -1, -1, -1, 0.25);
     sp_voxmap *v;
     CHECK(sp_voxmap_new(&c, &f, &v) == SP_SYSTEM && !v && strstr(c.message, "cancel"), "%s", c.message);
-    sp_field_free(&f);
 }
 
 /* H by central differences of the gradient, inside and outside, apart from edges of cells and of a box's regions. */
-static void curvatures_are_derivatives(void)
+TEST(curvatures_are_derivatives)
 {
-    sp_field f = field_of(ring, 7, 6, 5, -1.4, -1.2, -0.7, 0.4);
+    OWNED(sp_field) f = field_of(ring, 7, 6, 5, -1.4, -1.2, -0.7, 0.4);
     sp_distance kinds[4] = {{.kind = SP_DISTANCE_PLANE, .normal = {0.6, 0, 0.8}, .offset = 0.1},
                             {.kind = SP_DISTANCE_SPHERE, .centre = {0.2, 0.1, -0.3}, .radius = 0.8},
                             {.kind = SP_DISTANCE_BOX, .centre = {0.1, 0.2, 0}, .half = {0.5, 0.4, 0.3}}};
@@ -1158,26 +1121,4 @@ static void curvatures_are_derivatives(void)
     CHECK(H[0] == 0 && H[4] == 0, "nowhere");
     sp_distance_curvature(&kinds[3], (double[3]){9, 9, 9}, H);
     CHECK(H[1] == 0 && H[4] == 0, "outside of the grid");
-    sp_field_free(&f);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(shapes_by_other_formulas);
-    RUN(any_numbers);
-    RUN(lookups_are_interpolants);
-    RUN(slack_is_enough);
-    RUN(affine_motions_are_exact);
-    RUN(weights_and_places_by_hand);
-    RUN(continuous_in_place_and_deformation);
-    RUN(borders_of_the_weights);
-    RUN(gradient_of_one_proxy);
-    RUN(proxies_of_no_use);
-    RUN(mirror_images_and_domains);
-    RUN(voxels_are_those_of_the_grid);
-    RUN(depths_and_pulses_by_hand);
-    RUN(curvatures_are_derivatives);
-    RUN(cancelled);
-    return test_end();
 }

@@ -13,6 +13,8 @@
 #include "linear/dense.h"
 #include "mesh/mesh_sets.h"
 
+OWNER(sp_flexibility)
+
 /* ---- domains ---- */
 
 static int common_corners(const sp_mesh *mesh, int64_t one, int64_t other)
@@ -30,7 +32,7 @@ static int common_corners(const sp_mesh *mesh, int64_t one, int64_t other)
 /* Every element of a domain is reached from its first one over elements with three common corners. */
 static bool connected(const sp_mesh *mesh, const sp_domains *domains, int64_t d)
 {
-    bool *reached = calloc((size_t)domains->elements, 1), more = true, all = true;
+    bool *reached = test_new(domains->elements, 1), more = true, all = true;
     for (int64_t e = 0; e < domains->elements && more; e++)
         if (domains->domain[e] == d) {
             reached[e] = true;
@@ -45,7 +47,6 @@ static bool connected(const sp_mesh *mesh, const sp_domains *domains, int64_t d)
     }
     for (int64_t e = 0; e < domains->elements; e++)
         all &= domains->domain[e] != d || reached[e];
-    free(reached);
     return all;
 }
 
@@ -78,14 +79,14 @@ static void check_interfaces(const sp_mesh *mesh, const sp_domains *domains)
 }
 
 /* All numbers of domains of bars of several types: trees of connected domains, with parents before children. */
-static void partitions(void)
+TEST(partitions)
 {
     static const int types[] = {SP_HEX8, SP_TET4, SP_TET10, SP_HEX20, SP_WEDGE6};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int64_t count = 1; count <= 6; count++) {
-            sp_mesh mesh;
-            sp_element_graph graph;
-            sp_domains domains;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_element_graph) graph;
+            OWNED(sp_domains) domains;
             make_typed(types[t], 12, 2, 1, 0.5, 0, true, &mesh);
             int64_t *domain = calloc((size_t)sp_mesh_element_count(&mesh), sizeof *domain);
             CHECK_OK(sp_element_graph_new(&context, &mesh, &graph));
@@ -102,29 +103,24 @@ static void partitions(void)
             }
             check_interfaces(&mesh, &domains);
             free(domain);
-            sp_domains_free(&domains);
-            sp_element_graph_free(&graph);
-            sp_mesh_free(&mesh);
         }
 }
 
 /* A grid of cells in the plane z = 0 of side 1, divided by the digits of a text. */
 static int divide(int nx, int ny, const char *digits, int64_t count, sp_domains *domains)
 {
-    sp_mesh mesh;
-    sp_element_graph graph;
+    OWNED(sp_mesh) mesh = {0};
+    OWNED(sp_element_graph) graph = {0};
     int64_t domain[64];
     make_typed(SP_HEX8, nx, ny, 1, 1, 0, true, &mesh);
     for (int e = 0; e < nx * ny; e++)
         domain[e] = digits[e] - '0';
     CHECK_OK(sp_element_graph_new(&context, &mesh, &graph));
     const int status = sp_domains_new(&context, &mesh, &graph, count, domain, domains);
-    sp_element_graph_free(&graph);
-    sp_mesh_free(&mesh);
     return status;
 }
 
-static void graphs(void)
+TEST(graphs)
 {
     sp_domains domains;
     CHECK_OK(divide(4, 1, "0112", 3, &domains));
@@ -176,7 +172,7 @@ static void make_body(sp_interface_frame frame, body *b)
     make_wide_body(frame, 2, b);
 }
 
-static void free_body(body *b)
+static void body_free(body *b)
 {
     sp_interface_map_free(&b->map);
     sp_fe_space_free(&b->space);
@@ -216,7 +212,7 @@ static void mean_motion(const body *b, const sp_interface *x, const double *u, d
 /* What the interfaces do in a displacement u [dof]: their coordinates. */
 static void coordinates_of(const body *b, const double *free_u, double *g)
 {
-    double *u = calloc((size_t)(3 * b->mesh.vertex_count), sizeof *u);
+    double *u = test_new(3 * b->mesh.vertex_count, sizeof *u);
     sp_fe_space_scatter(&b->space, free_u, u);
     for (int i = 0; i < 2; i++) {
         const sp_interface *x = &b->interfaces[i];
@@ -233,19 +229,18 @@ static void coordinates_of(const body *b, const double *free_u, double *g)
                 CHECK_NEAR(u[3 * x->vertices[k] + c], g[x->first + c] + turned[c], 1e-12);
         }
     }
-    free(u);
 }
 
 /* The integrals of the shape functions over a square of 2 × 2 faces, in units of its area: of four nodes 1/4 of a face
  * each; of eight −1/12 and 1/3. Vertices without a face between them have equal shares. */
-static void shares(void)
+TEST(shares)
 {
     static const struct {
         int type;
         double corner, middle;
     } faces[] = {{SP_HEX8, 1. / 4, 0}, {SP_HEX20, -1. / 12, 1. / 3}};
     for (int f = 0; f < 2; f++) {
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         int64_t vertices[21], count = 0;
         double share[21], sum = 0;
         make_typed(faces[f].type, 2, 2, 2, 0.5, 0, true, &mesh);
@@ -268,7 +263,6 @@ static void shares(void)
         CHECK_OK(sp_interface_shares(&context, &mesh, 3, apart, share));
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(share[k], 1. / 3, 1e-15);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -276,11 +270,11 @@ static void shares(void)
  * space together with D. */
 static void check_map(sp_interface_frame frame, int side)
 {
-    body b;
+    OWNED(body) b;
     make_wide_body(frame, side, &b);
     const int64_t fixed = 6 * (side + 1) * (side + 1);
     const int64_t n = b.map.S.rows, m = b.map.S.columns, c = b.map.coordinates;
-    double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
+    double *u = test_new(n, sizeof *u), *y = test_new(m, sizeof *y), *g = test_new(c, sizeof *g);
     CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - fixed, "%lld + %lld of %lld", (long long)m, (long long)c,
           (long long)n);
     CHECK(c == (frame == SP_FRAME_NONE ? fixed : 12), "%lld coordinates", (long long)c);
@@ -298,13 +292,9 @@ static void check_map(sp_interface_frame frame, int side)
         for (int64_t k = 0; k < c; k++)
             CHECK_NEAR(g[k], k == one, 1e-12);
     }
-    free(u);
-    free(y);
-    free(g);
-    free_body(&b);
 }
 
-static void maps(void)
+TEST(maps)
 {
     for (int frame = 0; frame < SP_FRAMES; frame++) {
         check_map((sp_interface_frame)frame, 2);
@@ -314,33 +304,32 @@ static void maps(void)
 
 /* The columns of a group have 3 n or 6 rows: a row has at most 18 entries of the smallest group and 6 for each of its
  * halvings. */
-static void average_map_is_sparse(void)
+TEST(average_map_is_sparse)
 {
     enum { SIDE = 31, DEPTH = 8 }; /* 1024 vertices are divided seven times */
-    body b;
+    OWNED(body) b;
     make_wide_body(SP_FRAME_AVERAGE, SIDE, &b);
     const int64_t vertices = (SIDE + 1) * (SIDE + 1),
                   entries = b.map.S.start[b.map.S.rows] - (b.map.S.rows - 6 * vertices);
     CHECK(entries <= 6 * vertices * (18 + 6 * DEPTH), "%lld entries", (long long)entries);
-    free_body(&b);
 }
 
 /* SᵀKS against products by S, and constraint modes: the force K Φ has no part along S, and the coordinates are units.
  */
-static void constraint_modes(void)
+TEST(constraint_modes)
 {
     for (int frame = 0; frame < SP_FRAMES; frame++) {
-        body b;
-        sp_sparse K, mapped;
-        sp_flexibility *flexibility;
+        OWNED(body) b;
+        OWNED(sp_sparse) K, mapped;
+        OWNED_POINTER(sp_flexibility) *flexibility;
         double residual, largest = 0;
         make_body((sp_interface_frame)frame, &b);
         CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
         CHECK_OK(sp_interface_map_matrix(&context, &b.map, &K, &mapped));
         const int64_t n = b.map.S.rows, m = b.map.S.columns, c = b.map.coordinates;
-        double *y = calloc((size_t)m, sizeof *y), *u = calloc((size_t)n, sizeof *u), *f = calloc((size_t)n, sizeof *f),
-               *p = calloc((size_t)m, sizeof *p), *q = calloc((size_t)m, sizeof *q),
-               *phi = calloc((size_t)(n * c), sizeof *phi), *g = calloc((size_t)c, sizeof *g);
+        double *y = test_new(m, sizeof *y), *u = test_new(n, sizeof *u), *f = test_new(n, sizeof *f),
+               *p = test_new(m, sizeof *p), *q = test_new(m, sizeof *q), *phi = test_new(n * c, sizeof *phi),
+               *g = test_new(c, sizeof *g);
         for (int64_t k = 0; k < m; k++)
             y[k] = cos(2.3 * (double)k);
         sp_sparse_times(&context, &mapped, 1, y, p);
@@ -361,22 +350,17 @@ static void constraint_modes(void)
             for (int64_t k = 0; k < c; k++)
                 CHECK_NEAR(g[k], k == one, 1e-11);
         }
-        free(y), free(u), free(f), free(p), free(q), free(phi), free(g);
-        sp_flexibility_free(flexibility);
-        sp_sparse_free(&K);
-        sp_sparse_free(&mapped);
-        free_body(&b);
     }
 }
 
 /* A restricted flexibility: the displacements leave the means of average interfaces at rest, and K u − f is a reaction,
  * which has no part along S. */
-static void restricted_flexibility(void)
+TEST(restricted_flexibility)
 {
     enum { COUNT = 3 };
-    body b;
-    sp_sparse K, mapped;
-    sp_flexibility *inner, *restricted;
+    OWNED(body) b;
+    OWNED(sp_sparse) K, mapped;
+    OWNED_POINTER(sp_flexibility) *inner, *restricted;
     double g[12];
     make_wide_body(SP_FRAME_AVERAGE, 4, &b);
     CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
@@ -384,8 +368,8 @@ static void restricted_flexibility(void)
     CHECK_OK(sp_flexibility_new(&context, &mapped, NULL, b.map.node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &inner));
     CHECK_OK(sp_flexibility_restricted(&context, &b.map.S, inner, &restricted));
     const int64_t n = K.order;
-    double *f = calloc((size_t)(n * COUNT), sizeof *f), *u = calloc((size_t)(n * COUNT), sizeof *u),
-           *p = calloc((size_t)(n * COUNT), sizeof *p);
+    double *f = test_new(n * COUNT, sizeof *f), *u = test_new(n * COUNT, sizeof *u),
+           *p = test_new(n * COUNT, sizeof *p);
     for (int64_t i = 0; i < n * COUNT; i++)
         f[i] = sin(0.71 * (double)i);
     CHECK_OK(sp_flexibility_solve(restricted, COUNT, f, u));
@@ -406,27 +390,20 @@ static void restricted_flexibility(void)
     sp_flexibility_balance(restricted, COUNT, p);
     for (int64_t i = 0; i < n * COUNT; i++)
         CHECK_NEAR(p[i], 0, 1e-10);
-    free(f), free(u), free(p);
-    sp_flexibility_free(restricted);
-    sp_flexibility_free(inner);
-    sp_sparse_free(&K);
-    sp_sparse_free(&mapped);
-    free_body(&b);
 }
 
 /* Ritz vectors of some columns: M-orthonormal, K diagonal with their quotients on it, in the same space; dependent
  * columns are refused. */
-static void ritz_vectors(void)
+TEST(ritz_vectors)
 {
     enum { COUNT = 5 };
-    body b;
-    sp_sparse K, M;
+    OWNED(body) b;
+    OWNED(sp_sparse) K, M;
     make_body(SP_FRAME_RIGID, &b);
     CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
     CHECK_OK(sp_fe_space_mass_compressed(&context, &b.space, false, &M));
     const int64_t n = K.order;
-    double *A = calloc((size_t)(n * COUNT), 8), *V = calloc((size_t)(n * COUNT), 8), *y = calloc((size_t)n, 8),
-           lambda[COUNT];
+    double *A = test_new(n * COUNT, 8), *V = test_new(n * COUNT, 8), *y = test_new(n, 8), lambda[COUNT];
     for (int64_t i = 0; i < n * COUNT; i++)
         A[i] = V[i] = sin(0.37 * (double)(1 + i / n) * (double)(i % n));
     CHECK_OK(sp_ritz_vectors(&context, &K, &M, COUNT, V, lambda));
@@ -439,7 +416,7 @@ static void ritz_vectors(void)
         sp_sparse_times(&context, &K, 1, V + c * n, y);
         for (int a = 0; a < COUNT; a++)
             CHECK_NEAR(sp_dense_dot(n, V + a * n, y), a == c ? lambda[c] : 0, 1e-10 * lambda[COUNT - 1]);
-        double *left = calloc((size_t)n, 8); /* what of a column is outside of the space */
+        double *left = test_new(n, 8); /* what of a column is outside of the space */
         memcpy(left, A + c * n, (size_t)n * sizeof *left);
         sp_sparse_times(&context, &M, 1, A + c * n, y);
         for (int a = 0; a < COUNT; a++) {
@@ -450,19 +427,14 @@ static void ritz_vectors(void)
         for (int64_t i = 0; i < n; i++)
             length = fmax(length, fabs(left[i]));
         CHECK(length < 1e-10, "column %d is outside by %g", c, length);
-        free(left);
     }
     memcpy(A + n, A, (size_t)n * sizeof *A);
     CHECK(sp_ritz_vectors(&context, &K, &M, COUNT, A, lambda) == SP_NUMERICAL, "dependent columns");
-    free(A), free(V), free(y);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    free_body(&b);
 }
 
-static void interface_refusals(void)
+TEST(interface_refusals)
 {
-    body b;
+    OWNED(body) b;
     make_body(SP_FRAME_RIGID, &b);
     b.interfaces[1].vertices[0] = b.interfaces[0].vertices[0];
     CHECK(sp_interfaces_prepare(&context, &b.space, 2, b.interfaces) == SP_INPUT &&
@@ -471,7 +443,6 @@ static void interface_refusals(void)
     b.interfaces[0].vertex_count = 2;
     CHECK(sp_interfaces_prepare(&context, &b.space, 1, b.interfaces) == SP_INPUT && strstr(context.message, "it has 2"),
           "%s", context.message);
-    free_body(&b);
 }
 
 /* ---- files ---- */
@@ -493,7 +464,7 @@ static blob make_domains(const char *meta, const int64_t *pair, const int64_t *s
     return make(meta, members, 0);
 }
 
-static void files(void)
+TEST(files)
 {
     const char *meta = META("domains", ",\"domains\":3");
     const int64_t other_pairs[4] = {0, 1, 0, 1}, turned[4] = {1, 0, 1, 2}, few[3] = {0, 2, 6}, cycle[3] = {1, 0, 1},
@@ -512,19 +483,7 @@ static void files(void)
     REFUSE(make_domains(meta, pairs, begins, vertices, parents, late), read_domains, "not the lowest");
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(partitions);
-    RUN(graphs);
-    RUN(shares);
-    RUN(maps);
-    RUN(average_map_is_sparse);
-    RUN(constraint_modes);
-    RUN(restricted_flexibility);
-    RUN(ritz_vectors);
-    RUN(interface_refusals);
-    RUN(files);
-    return test_end();
 }

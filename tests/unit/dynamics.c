@@ -3,16 +3,15 @@
 #include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "linear/dense.h"
 #include "model/loads.h"
 #include "model/models.h"
-#include "test.h"
 
 #include <assert.h>
 
-static sp_context context;
+OWNER(sp_integrator)
 
 /* ---- a cantilever and its reduced model ---- */
 
@@ -48,7 +47,7 @@ static void make_cantilever(sp_mesh *mesh)
 {
     int64_t added;
     make_box(8, 2, 2, 0.1, 0, mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
+    added = fix_end(mesh, 0.01);
     CHECK(added == 9, "%lld fixed vertices", (long long)added);
 }
 
@@ -59,7 +58,7 @@ static void make_model(model *m)
     make_cantilever(&m->mesh);
     CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
-    m->U = calloc((size_t)(m->rows * R), 8);
+    m->U = test_new(m->rows * R, 8);
     bending_fields(&m->mesh, m->U);
     sp_polynomial_parameters parameters = {0};
     sp_polynomial_report report;
@@ -67,11 +66,10 @@ static void make_model(model *m)
     CHECK_OK(sp_polynomial_system_new(&context, &m->polynomials, R, m->U, m->rows, m->mesh.vertices, &m->reduced));
 }
 
-static void free_model(model *m)
+static void model_free(model *m)
 {
     sp_reduced_system_free(&m->reduced);
     sp_polynomials_free(&m->polynomials);
-    free(m->U);
     sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
@@ -82,18 +80,17 @@ static const double start_velocity[R] = {6, 2, 0, 0, 0, -3, 0, 0};
 static void run(const sp_system *system, sp_integrator_parameters parameters, double h, double T, double *q)
 {
     sp_external_loads forcing = nothing(system);
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     parameters.step = h;
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &parameters, NULL, start_velocity, &it));
     for (int64_t step = 0; step < llround(T / h); step++)
         CHECK_OK(sp_integrator_step(it));
     memcpy(q, sp_integrator_q(it), (size_t)system->n * 8);
-    sp_integrator_free(it);
 }
 
-static void second_order_in_time(void)
+TEST(second_order_in_time)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     const char *name[] = {"newmark", "energy", "central"};
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++)
@@ -113,17 +110,16 @@ static void second_order_in_time(void)
             }
             CHECK_ORDERS(error, 2, 0.1, 0.05, "%s%s", name[kind], damped ? ", damped" : "");
         }
-    free_model(&m);
 }
 
-static void energy_step_keeps_energy(void)
+TEST(energy_step_keeps_energy)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_external_loads forcing = nothing(&m.reduced);
     double drift[2] = {0};
     for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
-        sp_integrator *it;
+        OWNED_POINTER(sp_integrator) *it;
         sp_integrator_parameters parameters = {
             .kind = (enum sp_integrator_kind)kind, .step = 2e-3, .beta = 0.25, .gamma = 0.5};
         double energy[SP_WORK_COUNT], first;
@@ -142,27 +138,25 @@ static void energy_step_keeps_energy(void)
                 drift[kind] = fmax(drift[kind], fabs(energy[0] + energy[1] - first) / first);
             }
         }
-        sp_integrator_free(it);
     }
     NOTE("largest relative change of energy over 1e5 steps: energy step %.2e, Newmark %.2e", drift[SP_ENERGY],
          drift[SP_NEWMARK]);
     CHECK(drift[SP_ENERGY] <= 1e-10, "energy changed by %g", drift[SP_ENERGY]);
     CHECK(drift[SP_NEWMARK] > 1e-6, "Newmark's change of energy is %g: the motion is too tame for this test",
           drift[SP_NEWMARK]);
-    free_model(&m);
 }
 
 /* With loads and both kinds of damping the balance kinetic + stored = work − dissipated is exact too. */
-static void energy_step_balances_work(void)
+TEST(energy_step_balances_work)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, .stiffness = 0},
                         {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, .stiffness = 4000}};
-    sp_load_set loading;
+    OWNED(sp_load_set) loading;
     CHECK_OK(sp_load_set_new(&context, &m.body, m.U, R, 2, loads, (double[]){0, 0, -9.81}, &m.reduced, &loading));
     sp_external_loads forcing = sp_load_set_external(&loading);
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     sp_integrator_parameters parameters = {
         .kind = SP_ENERGY, .step = 1e-3, .damping_mass = 3, .damping_stiffness = 2e-3};
     double energy[SP_WORK_COUNT], worst = 0, largest = 0, dissipated = 0;
@@ -181,18 +175,15 @@ static void energy_step_balances_work(void)
     CHECK(dissipated > 0.01 * largest, "nothing was dissipated");
     CHECK(sp_integrator_reported(it)->newton_iterations < 300 * 6, "Newton converges only linearly: %lld iterations",
           (long long)sp_integrator_reported(it)->newton_iterations);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
-    free_model(&m);
 }
 
 /* The Newmark matrix is the true Jacobian, damping included: iterations stay few at a tight tolerance. */
-static void newmark_converges_quadratically(void)
+TEST(newmark_converges_quadratically)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_external_loads forcing = nothing(&m.reduced);
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     sp_integrator_parameters parameters = {.kind = SP_NEWMARK,
                                            .step = 4e-3,
                                            .beta = 0.25,
@@ -207,32 +198,29 @@ static void newmark_converges_quadratically(void)
     NOTE("%.2f iterations a step, at most %lld, residual %.1e", (double)report->newton_iterations / 100,
          (long long)report->worst_iterations, report->worst_residual);
     CHECK(report->newton_iterations < 600, "%lld iterations in 100 steps", (long long)report->newton_iterations);
-    sp_integrator_free(it);
-    free_model(&m);
 }
 
-static void reduced_steps_allocate_nothing(void)
+TEST(reduced_steps_allocate_nothing)
 {
 #if defined(__SANITIZE_ADDRESS__)
     SKIP("sanitizers have their own malloc");
 #endif
-    model m;
+    OWNED(model) m;
     make_model(&m);
-    sp_polynomials parts;
+    OWNED(sp_polynomials) parts;
     sp_polynomial_report report;
     sp_reduced_viscosity viscosity;
     CHECK_OK(sp_polynomials_new(&context, &m.body, R, m.U, &(sp_polynomial_parameters){.by_constant = true}, &parts,
                                 &report));
     CHECK_OK(sp_polynomial_viscosity(&context, &parts, R, 1, m.mesh.materials, &(sp_viscosity){10, 20}, &viscosity));
-    sp_polynomials_free(&parts);
     sp_reduced_system_damp(&m.reduced, &viscosity);
     sp_load load = {0, 1, SP_LOAD_VERTEX, 80, {0, 3, 5}, .stiffness = 0};
-    sp_load_set loading;
+    OWNED(sp_load_set) loading;
     CHECK_OK(sp_load_set_new(&context, &m.body, m.U, R, 1, &load, (double[]){0, 0, -9.81}, &m.reduced, &loading));
     sp_external_loads forcing = sp_load_set_external(&loading);
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++)
         for (int semi = 0; semi <= (kind == SP_NEWMARK); semi++) {
-            sp_integrator *it;
+            OWNED_POINTER(sp_integrator) *it;
             sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
                                                    .step = 1e-4,
                                                    .beta = 0.25,
@@ -245,27 +233,23 @@ static void reduced_steps_allocate_nothing(void)
             for (int step = 0; step < 20; step++)
                 CHECK_OK(sp_integrator_step(it));
             CHECK(allocations == before, "integrator %d: %ld allocations in 20 steps", kind, allocations - before);
-            sp_integrator_free(it);
         }
-    sp_load_set_free(&loading);
-    free_model(&m);
 }
 
 /* The reduced model with all unit vectors is the full-order model and has the same motion. */
-static void full_model_equals_its_own_reduction(void)
+TEST(full_model_equals_its_own_reduction)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     sp_system full, reduced;
-    sp_polynomials polynomials;
+    OWNED(sp_polynomials) polynomials;
     sp_polynomial_parameters parameters = {0};
     sp_polynomial_report report;
-    int64_t added;
     make_box(2, 1, 1, 0.2, 0.1, &mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+    fix_end(&mesh, 0.05);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * n), 8);
+    double *U = test_new(rows * n, 8);
     for (int64_t i = 0; i < n; i++)
         U[i * rows + body.free[i]] = 1;
     CHECK_OK(sp_polynomials_new(&context, &body, n, U, &parameters, &polynomials, &report));
@@ -274,11 +258,11 @@ static void full_model_equals_its_own_reduction(void)
     sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, .stiffness = 0},
                         {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, .stiffness = 300}};
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
-        sp_load_set a, b;
+        OWNED(sp_load_set) a, b;
         CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 2, loads, (double[]){0, 0, -9.81}, &full, &a));
         CHECK_OK(sp_load_set_new(&context, &body, U, n, 2, loads, (double[]){0, 0, -9.81}, &reduced, &b));
         sp_external_loads fa = sp_load_set_external(&a), fb = sp_load_set_external(&b);
-        sp_integrator *ia, *ib;
+        OWNED_POINTER(sp_integrator) *ia, *ib;
         sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
                                       .step = kind == SP_CENTRAL ? 2e-4 : 2e-3,
                                       .beta = 0.25,
@@ -298,25 +282,17 @@ static void full_model_equals_its_own_reduction(void)
         }
         CHECK(largest > (kind == SP_CENTRAL ? 1e-5 : 1e-4), "integrator %d: nothing moves", kind);
         CHECK(worst <= 1e-8 * largest, "integrator %d: full and reduced differ by %g of %g", kind, worst, largest);
-        sp_integrator_free(ia);
-        sp_integrator_free(ib);
-        sp_load_set_free(&a);
-        sp_load_set_free(&b);
     }
     sp_full_system_free(&full);
     sp_reduced_system_free(&reduced);
-    sp_polynomials_free(&polynomials);
-    free(U);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* A pressure on a closed surface has no resultant force, no torque, and Σ F·X = −3 p V by the divergence theorem. On
  * one region it acts on the faces of that region. */
-static void pressure_is_balanced(void)
+TEST(pressure_is_balanced)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_box(4, 3, 2, 0.1, 0, &mesh);
     mesh.materials = sp_pool_new(&mesh.pool, 2, sizeof *mesh.materials);
     mesh.material_count = 2;
@@ -324,7 +300,7 @@ static void pressure_is_balanced(void)
     strcpy(mesh.materials[1].name, "end");
     sp_mesh_region_box(&mesh, (double[]){0.3, -1, -1}, (double[]){1, 1, 1}, 1); /* the last layer in x */
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
-    double *f = calloc((size_t)body.dof_count, 8);
+    double *f = test_new(body.dof_count, 8);
     for (int64_t id = -1; id < 2; id++) {
         sp_load load = {0, INFINITY, SP_LOAD_PRESSURE, id, {5000}, .stiffness = 0};
         double sum[3] = {0}, torque[3] = {0}, virial = 0;
@@ -349,9 +325,6 @@ static void pressure_is_balanced(void)
     }
     CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, .stiffness = 0}, f) == SP_INPUT,
           "region 2 of 2 was accepted");
-    free(f);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* A system whose matrices cannot be factored in some whole steps: those steps are halved. */
@@ -378,11 +351,11 @@ static void fall(const sp_fe_space *body, const sp_system *system, const sp_inte
                  const double times[2])
 {
     sp_load load = {times[0], times[1], SP_LOAD_ALL, -1, {7, 0, 0}, .stiffness = 0};
-    sp_load_set loading;
+    OWNED(sp_load_set) loading;
     CHECK_OK(sp_load_set_new(&context, body, NULL, 0, 1, &load, (double[]){0, 0, -9.81}, system, &loading));
     sp_external_loads forcing = sp_load_set_external(&loading);
-    sp_integrator *it;
-    double momentum[3] = {0}, *Mv = calloc((size_t)system->n, 8), mass = 0;
+    OWNED_POINTER(sp_integrator) *it;
+    double momentum[3] = {0}, *Mv = test_new(system->n, 8), mass = 0;
     for (int64_t e = 0; e < body->mesh->block[SP_HEX8].count; e++)
         mass += 1000 * sp_mesh_element_volume(body->mesh, e);
     CHECK_OK(sp_integrator_new(&context, system, &forcing, parameters, NULL, NULL, &it));
@@ -398,14 +371,11 @@ static void fall(const sp_fe_space *body, const sp_system *system, const sp_inte
     CHECK_NEAR(momentum[1], 0, 1e-9);
     CHECK_NEAR(momentum[2], -9.81 * 0.4 * mass, 1e-8);
     brittle.halved += sp_integrator_reported(it)->parted;
-    free(Mv);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
 }
 
 /* A free body falls under gravity with v = g t, and the impulse of a load is exact for any times of the load: with
  * every integrator, with Newmark's method for any γ, and in halved steps. */
-static void free_fall_and_impulse(void)
+TEST(free_fall_and_impulse)
 {
     enum { GAMMAS = 4 };
     static const double gammas[GAMMAS] = {0.5, 0.6, 0.9, 1},
@@ -415,9 +385,9 @@ static void free_fall_and_impulse(void)
                                                     SP_EULER,   SP_BDF2,   SP_LINEAR_EULER};
     enum { WITHOUT = 2 }; /* SP_STATIC and SP_EXACT */
     static_assert(sizeof kinds / sizeof *kinds + WITHOUT == SP_INTEGRATOR_COUNT, "an integrator lacks its tests");
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_system system;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    FREED_BY(sp_full_system_free) sp_system system;
     make_box(2, 2, 1, 0.1, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
@@ -440,23 +410,20 @@ static void free_fall_and_impulse(void)
             }
     CHECK(brittle.halved > 100, "%lld steps were halved",
           (long long)brittle.halved); /* not all: Newton's method factors nothing if it starts in equilibrium */
-    sp_full_system_free(&system);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* The linear model in its first mode oscillates as cos ωt and decays with the Rayleigh damping ratio. */
-static void linear_mode_swings_and_decays(void)
+TEST(linear_mode_swings_and_decays)
 {
-    model m;
-    sp_sparse K, M;
-    sp_system system;
+    OWNED(model) m;
+    OWNED(sp_sparse) K, M;
+    FREED_BY(sp_full_system_free) sp_system system;
     make_model(&m);
     CHECK_OK(sp_fe_space_pattern(&context, &m.body));
     CHECK_OK(sp_fe_space_matrix(&context, &m.body, &K));
     CHECK_OK(sp_fe_space_matrix(&context, &m.body, &M));
     CHECK_OK(sp_fe_space_mass(&context, &m.body, false, &M));
-    double *rest = calloc((size_t)m.rows, 8), lambda[3], residual[3], *mode = calloc((size_t)(3 * m.body.dof_count), 8);
+    double *rest = test_new(m.rows, 8), lambda[3], residual[3], *mode = test_new(3 * m.body.dof_count, 8);
     sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
     CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 3, .certify = true}, lambda,
@@ -466,7 +433,7 @@ static void linear_mode_swings_and_decays(void)
     double omega = sqrt(lambda[0]), alpha = 0.4, beta = 2e-4, zeta = 0.5 * (alpha / omega + beta * omega),
            h = 6.283185307179586 / omega / 400;
     sp_external_loads forcing = nothing(&system);
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     sp_integrator_parameters p = {
         .kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = alpha, .damping_stiffness = beta};
     for (int64_t i = 0; i < m.body.dof_count; i++)
@@ -488,17 +455,11 @@ static void linear_mode_swings_and_decays(void)
     CHECK(worst < 2e-3 * fabs(mode[tip]), "off by %g",
           worst / fabs(mode[tip])); /* trapezoidal rule: (ωh)²/12 of phase per radian: 4e-4 in 3 periods */
     CHECK(sp_integrator_reported(it)->newton_iterations <= 2 * 1200, "a linear step took more than two iterations");
-    sp_integrator_free(it);
-    sp_full_system_free(&system);
-    free(rest), free(mode);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    free_model(&m);
 }
 
-static void central_differences_refuse_large_steps(void)
+TEST(central_differences_refuse_large_steps)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_external_loads forcing = nothing(&m.reduced);
     sp_integrator *it;
@@ -506,14 +467,13 @@ static void central_differences_refuse_large_steps(void)
     CHECK(sp_integrator_new(&context, &m.reduced, &forcing, &p, NULL, start_velocity, &it) == SP_USAGE,
           "a step of 1 s was accepted");
     CHECK(strstr(context.message, "2/omega"), "message: %s", context.message);
-    free_model(&m);
 }
 
 /* Springs do not damp but are part of the Newton matrix: with stiff springs and stiffness damping a linear step takes
  * one iteration, and a static state in equilibrium takes none. */
-static void stiff_springs_with_damping(void)
+TEST(stiff_springs_with_damping)
 {
-    model m;
+    OWNED(model) m = {0};
     sp_system systems[2];
     make_model(&m);
     CHECK_OK(sp_full_system_new(&context, &m.body, true, false, NULL, &systems[0]));
@@ -522,7 +482,7 @@ static void stiff_springs_with_damping(void)
     for (int nonlinear = 0; nonlinear <= 1; load.stiffness = 1e4, nonlinear++)
         for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
             sp_load_set loading;
-            sp_integrator *it;
+            OWNED_POINTER(sp_integrator) *it = NULL;
             sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
                                           .step = 1e-3,
                                           .beta = 0.25,
@@ -545,24 +505,22 @@ static void stiff_springs_with_damping(void)
                                                 : kind == SP_STATIC ? 2
                                                                     : 8),
                   "integrator %d: %lld iterations in 4 steps", kind, (long long)report->newton_iterations);
-            sp_integrator_free(it);
             sp_load_set_free(&loading);
         }
     sp_full_system_free(&systems[0]);
     sp_full_system_free(&systems[1]);
-    free_model(&m);
 }
 
 /* ---- statics ---- */
 
 /* StVK bar 3 × 1 × 1 mm on its symmetry planes with prescribed ends: N = A E (s³ − s)/2 (published with 15 digits). */
-static void stvk_bar(void)
+TEST(stvk_bar)
 {
     for (int shorter = 0; shorter <= 1; shorter++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_system system;
-        sp_integrator *it;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        FREED_BY(sp_full_system_free) sp_system system;
+        OWNED_POINTER(sp_integrator) *it;
         int64_t added;
         make_box(3, 1, 1, 1, 0, &mesh);
         mesh.materials[0].young = 7;
@@ -572,21 +530,19 @@ static void stvk_bar(void)
         CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){-1, 0, 0}, -2.99, 1, &added));
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
-        double *prescribed = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
-               end = 0;
+        double *prescribed = test_new(rows, 8), *u = test_new(rows, 8), *f = test_new(rows, 8), end = 0;
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (mesh.vertices[3 * v] > 2.99)
                 prescribed[3 * v] = shorter ? -1 : 1;
         CHECK_OK(sp_full_system_new(&context, &body, false, false, prescribed, &system));
         /* from the stretched bar: the lateral contraction is the unknown */
-        double *start = calloc((size_t)system.n, 8);
+        double *start = test_new(system.n, 8);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (body.dof[3 * v] >= 0)
                 start[body.dof[3 * v]] = (shorter ? -1 : 1) * mesh.vertices[3 * v] / 3;
         sp_external_loads forcing = nothing(&system);
         sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-14};
         CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, start, NULL, &it));
-        free(start);
         CHECK_OK(sp_integrator_step(it));
         memcpy(u, prescribed, (size_t)rows * 8);
         sp_fe_space_scatter(&body, sp_integrator_q(it), u);
@@ -595,28 +551,23 @@ static void stvk_bar(void)
             if (mesh.vertices[3 * v] > 2.99)
                 end += f[3 * v];
         CHECK_NEAR(end, shorter ? -1.2962962962962954 : 3.629629629629627, 2e-14);
-        sp_integrator_free(it);
-        sp_full_system_free(&system);
-        free(prescribed), free(u), free(f);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* u(p) of the static state under M Ψ Λ p has ∂²u/∂p_i∂p_j = Φ_ij (thesis §2.8.4). */
-static void derivatives_are_second_derivatives_of_statics(void)
+TEST(derivatives_are_second_derivatives_of_statics)
 {
-    model m;
-    sp_sparse K, M;
-    sp_system system;
+    OWNED(model) m;
+    OWNED(sp_sparse) K, M;
+    FREED_BY(sp_full_system_free) sp_system system;
     make_model(&m);
     int64_t n = m.body.dof_count;
     CHECK_OK(sp_fe_space_pattern(&context, &m.body));
     CHECK_OK(sp_fe_space_matrix(&context, &m.body, &K));
     CHECK_OK(sp_fe_space_matrix(&context, &m.body, &M));
     CHECK_OK(sp_fe_space_mass(&context, &m.body, false, &M));
-    double *rest = calloc((size_t)m.rows, 8), lambda[2], residual[2], *mode = calloc((size_t)(2 * n), 8),
-           *U = calloc((size_t)(2 * m.rows), 8), *load = calloc((size_t)(2 * n), 8);
+    double *rest = test_new(m.rows, 8), lambda[2], residual[2], *mode = test_new(2 * n, 8),
+           *U = test_new(2 * m.rows, 8), *load = test_new(2 * n, 8);
     sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
     CHECK_OK(
@@ -628,13 +579,12 @@ static void derivatives_are_second_derivatives_of_statics(void)
             load[j * n + i] *= lambda[j];
     }
     int64_t pair[6] = {0, 0, 0, 1, 1, 1};
-    double *phi = calloc((size_t)(3 * m.rows), 8), *exact = calloc((size_t)n, 8), error[3][3];
+    double *phi = test_new(3 * m.rows, 8), *exact = test_new(n, 8), error[3][3];
     sp_derivatives_report derivatives;
     CHECK_OK(sp_modal_derivatives(&context, &m.body, 2, U, 3, pair, 0, NULL, NULL, phi, &derivatives));
     CHECK(derivatives.residual < 1e-10, "residual %g", derivatives.residual);
     CHECK_OK(sp_full_system_new(&context, &m.body, false, false, NULL, &system));
-    double *f = calloc((size_t)n, 8), *q = calloc((size_t)n, 8), *r = calloc((size_t)n, 8), *dq = calloc((size_t)n, 8),
-           *sum = calloc((size_t)n, 8);
+    double *f = test_new(n, 8), *q = test_new(n, 8), *r = test_new(n, 8), *dq = test_new(n, 8), *sum = test_new(n, 8);
     for (int s = 0; s < 3; s++)
         for (int c = 0; c < 3; c++) {
             double h = 0.08 / (1 << s), scale = 0;
@@ -669,26 +619,20 @@ static void derivatives_are_second_derivatives_of_statics(void)
         }
     for (int c = 0; c < 3; c++)
         CHECK_ORDERS(error[c], 2, 0.1, 0.1, "pair %d", c);
-    sp_full_system_free(&system);
-    free(rest), free(mode), free(U), free(load), free(phi), free(exact), free(f), free(q), free(r), free(dq), free(sum);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    free_model(&m);
 }
 
 /* A slender cantilever under its own weight with large deflection: many static steps and line searches. The final state
  * has no residual force. */
-static void large_static_bending(void)
+TEST(large_static_bending)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_system system;
-    sp_load_set loading;
-    sp_integrator *it;
-    int64_t added;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    FREED_BY(sp_full_system_free) sp_system system;
+    OWNED(sp_load_set) loading;
+    OWNED_POINTER(sp_integrator) *it;
     make_box(24, 1, 1, 0.1, 0, &mesh);
     mesh.materials[0].young = 2e5;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
+    fix_end(&mesh, 0.01);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
     CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
@@ -696,7 +640,7 @@ static void large_static_bending(void)
     sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
     CHECK_OK(sp_integrator_step(it));
-    double *f = calloc((size_t)system.n, 8), worst = 0, size = 0, drop = 0;
+    double *f = test_new(system.n, 8), worst = 0, size = 0, drop = 0;
     system.force(system.self, sp_integrator_q(it), f);
     for (int64_t i = 0; i < system.n; i++) {
         worst = fmax(worst, fabs(f[i] - loading.gravity[i]));
@@ -708,12 +652,6 @@ static void large_static_bending(void)
          (long long)sp_integrator_reported(it)->newton_iterations, (long long)sp_integrator_reported(it)->halvings);
     CHECK(worst < 1e-7 * size, "force left: %g of %g", worst, size);
     CHECK(drop < -1, "it drops by %g m only", -drop);
-    free(f);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
-    sp_full_system_free(&system);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* W = ¼ (a² - 1)² + ½ b² in a = (q₀ + 2 q₁)/√5, b = (2 q₀ - q₁)/√5: a ridge at a = 0 between two valleys at ±1. */
@@ -734,12 +672,12 @@ static double two_valleys(void *self, const double *q, bool definite, double *f,
 }
 
 /* The Newton step would go to the ridge, which is an equilibrium too. */
-static void reduced_statics_leave_a_ridge(void)
+TEST(reduced_statics_leave_a_ridge)
 {
     sp_reduced_force valleys = {.r = 2, .evaluate = two_valleys};
     for (int side = -1; side <= 1; side += 2) {
         sp_system system;
-        sp_integrator *it = NULL;
+        OWNED_POINTER(sp_integrator) *it = NULL;
         double start[2] = {side * 0.1 / sqrt(5) + 0.6 / sqrt(5),
                            side * 0.2 / sqrt(5) - 0.3 / sqrt(5)}; /* a = ±0.1, b = 0.3 */
         sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-10};
@@ -754,7 +692,6 @@ static void reduced_statics_leave_a_ridge(void)
         CHECK_NEAR(sp_integrator_q(it)[0], side / sqrt(5), 1e-9);
         CHECK_NEAR(sp_integrator_q(it)[1], side * 2 / sqrt(5), 1e-9);
         CHECK(sp_integrator_reported(it)->indefinite > 0, "no matrix was indefinite");
-        sp_integrator_free(it);
         sp_reduced_system_free(&system);
     }
 }
@@ -809,7 +746,7 @@ static void half_a_newton(void *self, double t0, double t1, double *f)
 /* The load exceeds 2/√27, the load of the limit point: the state has to jump to the other well, where q³ − q = ½. Whole
  * Newton steps lead to 3.7, where the matrix cannot be factored. The line search has to reach the equilibrium without
  * dividing the load. */
-static void whole_steps_that_lead_too_far(void)
+TEST(whole_steps_that_lead_too_far)
 {
     wells w = {0};
     sp_system system = {.self = &w,
@@ -821,7 +758,7 @@ static void whole_steps_that_lead_too_far(void)
                         .matrix_solve = wells_solve};
     sp_external_loads forcing = {.mean = half_a_newton, .springs = no_springs};
     sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     double start = -1, root = 1.1914878839531187;
     CHECK_NEAR(pow(root, 3) - root, 0.5, 1e-15);
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &parameters, &start, NULL, &it));
@@ -829,16 +766,15 @@ static void whole_steps_that_lead_too_far(void)
     CHECK_NEAR(sp_integrator_q(it)[0], root, 1e-9);
     CHECK(sp_integrator_reported(it)->load_steps == 1, "%lld parts of the load",
           (long long)sp_integrator_reported(it)->load_steps);
-    sp_integrator_free(it);
 }
 
 /* The active intervals are those that a check of every interval finds, in the same order, at times that advance, go
  * back, jump far, and coincide with ends. */
-static void intervals_are_found_without_visiting_each(void)
+TEST(intervals_are_found_without_visiting_each)
 {
     enum { COUNT = 700, QUESTIONS = 20000 };
     static double start[COUNT], end[COUNT];
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_intervals intervals;
     for (int i = 0; i < COUNT; i++) { /* multiples of 1/64: many are equal, and queries coincide with them */
         start[i] = floor(6400 * sp_random_uniform(3, 1, (uint64_t)i)) / 64;
@@ -864,19 +800,18 @@ static void intervals_are_found_without_visiting_each(void)
         wrong += !right || count != intervals.acting_count;
     }
     CHECK(wrong == 0, "%lld of %d answers are wrong", (long long)wrong, QUESTIONS);
-    sp_pool_free(&pool);
 }
 
 /* The mean load of steps and of parts of steps equals, to the last bit, the sum over all loads in their order; the same
  * for springs. */
-static void many_loads_add_up_in_their_order(void)
+TEST(many_loads_add_up_in_their_order)
 {
     enum { COUNT = 300 };
     static sp_load loads[COUNT];
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_system system;
-    sp_load_set loading;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    FREED_BY(sp_full_system_free) sp_system system;
+    OWNED(sp_load_set) loading;
     make_box(2, 1, 1, 0.2, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
@@ -895,7 +830,7 @@ static void many_loads_add_up_in_their_order(void)
     CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, COUNT, loads, (double[]){0, 0, -9.81}, &system, &loading));
     sp_external_loads forcing = sp_load_set_external(&loading);
     const int64_t n = system.n;
-    double *f = calloc((size_t)n, 8), *expected = calloc((size_t)n, 8);
+    double *f = test_new(n, 8), *expected = test_new(n, 8);
     for (int k = 0; k < 400; k++) {
         const double step = 0.01 / (1 << k % 4),
                      t0 = 0.01 * (k < 150   ? k
@@ -922,34 +857,9 @@ static void many_loads_add_up_in_their_order(void)
         CHECK(acting == loading.acting_count, "%lld springs act, %lld expected", (long long)loading.acting_count,
               (long long)acting);
     }
-    free(f), free(expected);
-    sp_load_set_free(&loading);
-    sp_full_system_free(&system);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(second_order_in_time);
-    RUN(energy_step_keeps_energy);
-    RUN(energy_step_balances_work);
-    RUN(newmark_converges_quadratically);
-    RUN(reduced_steps_allocate_nothing);
-    RUN(full_model_equals_its_own_reduction);
-    RUN(intervals_are_found_without_visiting_each);
-    RUN(many_loads_add_up_in_their_order);
-    RUN(pressure_is_balanced);
-    RUN(free_fall_and_impulse);
-    RUN(linear_mode_swings_and_decays);
-    RUN(central_differences_refuse_large_steps);
-    RUN(stiff_springs_with_damping);
-    RUN(stvk_bar);
-    RUN(derivatives_are_second_derivatives_of_statics);
-    RUN(large_static_bending);
-    RUN(reduced_statics_leave_a_ridge);
-    RUN(whole_steps_that_lead_too_far);
-    return test_end();
 }

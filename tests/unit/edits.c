@@ -4,8 +4,6 @@
 #include "reduced/mass.h"
 #include "test.h"
 
-static sp_context context;
-
 enum { R = 7 };
 
 /* Two regions, or one where `regions` is 1. */
@@ -36,15 +34,13 @@ static void edit(sp_mesh *mesh, bool poisson)
 static void make_polynomials(const sp_mesh *mesh, const sp_polynomial_parameters *parameters,
                              sp_polynomials *polynomials)
 {
-    sp_fe_space body;
+    OWNED(sp_fe_space) body;
     sp_polynomial_report report;
     int64_t rows = 3 * mesh->vertex_count;
-    double *U = calloc((size_t)(rows * R), 8);
+    double *U = test_new(rows * R, 8);
     random_field(rows * R, 21, U);
     CHECK_OK(sp_fe_space_new(&context, mesh, &body));
     CHECK_OK(sp_polynomials_new(&context, &body, R, U, parameters, polynomials, &report));
-    sp_fe_space_free(&body);
-    free(U);
 }
 
 /* Largest difference relative to the largest entry. */
@@ -58,7 +54,7 @@ static double gap(int64_t count, const double *a, const double *b)
     return worst / largest;
 }
 
-static void edited_is_computed_anew(void)
+TEST(edited_is_computed_anew)
 {
     static const struct {
         int regions;
@@ -72,9 +68,9 @@ static void edited_is_computed_anew(void)
                  {1, {0}, false}};
     int64_t N = sp_polynomial_order(R);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        sp_mesh mesh, edited;
-        sp_polynomials polynomials, anew;
-        sp_pool pool = {0};
+        OWNED(sp_mesh) mesh, edited;
+        OWNED(sp_polynomials) polynomials, anew;
+        OWNED(sp_pool) pool = {0};
         make_regions(cases[k].regions, &mesh);
         make_regions(cases[k].regions, &edited);
         edit(&edited, cases[k].poisson);
@@ -89,16 +85,11 @@ static void edited_is_computed_anew(void)
         NOTE("case %d: Gram matrix %.1e, mass %.1e, gravity %.1e", (int)k, of_gram, of_mass, of_gravity);
         CHECK(of_gram <= 1e-12, "Gram matrix off by %g", of_gram);
         CHECK(of_mass <= 1e-12 && of_gravity <= 1e-12, "mass off by %g, gravity by %g", of_mass, of_gravity);
-        sp_pool_free(&pool);
-        sp_polynomials_free(&polynomials);
-        sp_polynomials_free(&anew);
-        sp_mesh_free(&mesh);
-        sp_mesh_free(&edited);
     }
 }
 
 /* Refused without any change, although the edit of an earlier region was possible. */
-static void missing_parts_are_refused(void)
+TEST(missing_parts_are_refused)
 {
     static const struct {
         sp_polynomial_parameters parameters;
@@ -106,8 +97,8 @@ static void missing_parts_are_refused(void)
         const char *message;
     } cases[] = {{{0}, 0, "--by-region"}, {{.by_group = true}, 1, "--by-constant"}, {{0}, 2, "density of region tip"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        sp_mesh mesh, edited;
-        sp_polynomials polynomials;
+        OWNED(sp_mesh) mesh, edited;
+        OWNED(sp_polynomials) polynomials;
         make_regions(2, &mesh);
         make_regions(2, &edited);
         if (cases[k].which == 0)
@@ -122,34 +113,23 @@ static void missing_parts_are_refused(void)
               "%s", context.message);
         for (int64_t p = 0; p < polynomials.part_count; p++)
             CHECK(polynomials.parts[p].value == 1, "part %lld was changed", (long long)p);
-        sp_polynomials_free(&polynomials);
-        sp_mesh_free(&mesh);
-        sp_mesh_free(&edited);
     }
 }
 
 /* A region named "all" is not the whole body. */
-static void a_region_called_all(void)
+TEST(a_region_called_all)
 {
-    sp_mesh mesh;
-    sp_polynomials whole, apart;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_polynomials) whole, apart;
     make_regions(2, &mesh);
     strcpy(mesh.materials[1].name, "all");
     make_polynomials(&mesh, &(sp_polynomial_parameters){0}, &whole);
     make_polynomials(&mesh, &(sp_polynomial_parameters){.by_group = true}, &apart);
     CHECK(sp_polynomials_part(&whole, 2, mesh.materials, 1, SP_CONSTANT_ALL) == -1, "the whole was taken for a region");
     CHECK(sp_polynomials_part(&apart, 2, mesh.materials, 1, SP_CONSTANT_ALL) == 1, "the region was not found");
-    sp_polynomials_free(&whole);
-    sp_polynomials_free(&apart);
-    sp_mesh_free(&mesh);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(edited_is_computed_anew);
-    RUN(missing_parts_are_refused);
-    RUN(a_region_called_all);
-    return test_end();
 }

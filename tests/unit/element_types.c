@@ -1,6 +1,6 @@
 /* Tests of every element type: shape functions, integration points and faces against their definitions, patch tests,
  * derivatives against finite differences, rigid motions, and reduced forces against projected forces. */
-#include "test.h"
+#include "fixture.h"
 
 #include "assembly/elastic.h"
 #include "assembly/element.h"
@@ -17,7 +17,8 @@
 #include <assert.h>
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_cholesky)
+OWNER(sp_polynomial_force)
 
 /* A place inside an element of the shape. */
 static void inner_place(sp_element_shape shape, uint64_t k, double xi[3])
@@ -35,7 +36,7 @@ static void inner_place(sp_element_shape shape, uint64_t k, double xi[3])
     }
 }
 
-static void shape_functions(void)
+TEST(shape_functions)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
         const sp_element_type *of = &sp_element_types[t];
@@ -88,7 +89,7 @@ static double moment(sp_element_shape shape, int i, int j, int k)
     return 2.0 / (i + 1) * (i % 2 == 0) * 2.0 / (j + 1) * (j % 2 == 0) * along[0];
 }
 
-static void rules(void)
+TEST(rules)
 {
     static const struct {
         sp_rule rule;
@@ -123,11 +124,11 @@ static void rules(void)
 
 /* The volume by the divergence theorem over the triangles of the boundary. It is right only if faces are oriented
  * outward and neighbours agree. */
-static void boundaries(void)
+TEST(boundaries)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_pool pool = {0};
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_pool) pool = {0};
         int64_t count, *triangle, *element;
         make_typed(t, 3, 2, 2, 0.5, 0, true, &mesh);
         CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_OK, "%s: %s", sp_element_types[t].name, context.message);
@@ -142,16 +143,14 @@ static void boundaries(void)
         }
         CHECK_NEAR(volume, 12 * 0.125, 1e-13);
         CHECK_NEAR(sp_mesh_volume(&mesh), 12 * 0.125, 1e-13);
-        sp_pool_free(&pool);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Mirrored elements of every type are found, and are mirrored back. */
-static void mirrors(void)
+TEST(mirrors)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         signed char mirror[SP_ELEMENT_NODES];
         const int nodes = sp_element_types[t].nodes;
         make_typed(t, 1, 1, 1, 1, 0.05, false, &mesh);
@@ -166,18 +165,17 @@ static void mirrors(void)
         CHECK(sp_mesh_inverted(&mesh, false) == 1 && sp_mesh_folded(&mesh) == 0, "%s", sp_element_types[t].name);
         CHECK(sp_mesh_inverted(&mesh, true) == 1, "%s", sp_element_types[t].name);
         CHECK_NEAR(sp_mesh_volume(&mesh), volume, 1e-14);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* A linear displacement of a patch has a constant strain: no force on inner nodes, and the energy of that strain. */
-static void patches(void)
+TEST(patches)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         for (int curved = 0; curved < 2; curved++) {
-            sp_mesh mesh;
-            sp_fe_space body;
-            sp_pool pool = {0};
+            OWNED(sp_mesh) mesh = {0};
+            OWNED(sp_fe_space) body = {0};
+            OWNED(sp_pool) pool = {0};
             int64_t count, *triangle, *element;
             /* the points of these types do not integrate the gradients of curved elements exactly */
             if (curved && (t == SP_HEX20R || t == SP_TET10 || t == SP_WEDGE15 || t == SP_HEX20 || t == SP_HEX27))
@@ -214,9 +212,6 @@ static void patches(void)
             CHECK(inner <= 2e-13 * largest, "%s%s: force %g of %g inside", sp_element_types[t].name,
                   curved ? ", curved" : "", inner, largest);
             CHECK_NEAR(energy / (sp_mesh_volume(&mesh) * (0.5 * lambda * trace * trace + mu * square)), 1, 1e-12);
-            sp_fe_space_free(&body);
-            sp_pool_free(&pool);
-            sp_mesh_free(&mesh);
         }
 }
 
@@ -225,20 +220,20 @@ static void make_body(int t, int law, held_block *b)
 {
     make_typed(t, 2, 1, 2, 0.3, 0.05, false, &b->mesh);
     b->mesh.materials[0] = law < 0 ? test_material() : test_law(law);
-    CHECK(hold_block(&context, 4, b) == SP_OK, "%s: %s", sp_element_types[t].name, context.message);
+    hold_block(4, b);
 }
 
-static void differences(void)
+TEST(differences)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         for (int law = -1; law < SP_LAW_COUNT; law++) {
-            held_block b;
+            OWNED(held_block) b = {0};
             if (law >= 0 && (t == SP_HEX8B || t == SP_HEX8I) && law > 1)
                 continue;
             if (law == SP_LAW_STVK)
                 continue;
             make_body(t, law, &b);
-            sp_pool pool = {0};
+            OWNED(sp_pool) pool = {0};
             double *u = sp_pool_new(&pool, b.rows, sizeof *u), *f = sp_pool_new(&pool, b.rows, sizeof *f),
                    *y = sp_pool_new(&pool, b.rows, sizeof *y), *g = sp_pool_new(&pool, b.rows, sizeof *g),
                    *v = b.U + b.rows, error[2][3];
@@ -269,7 +264,7 @@ static void differences(void)
             CHECK_ORDERS(error[0], 2, 0.1, 0.1, "%s, law %d: force", sp_element_types[t].name, law);
             CHECK_ORDERS(error[1], 2, 0.1, 0.1, "%s, law %d: tangent", sp_element_types[t].name, law);
             /* the assembled matrix gives the same product */
-            sp_sparse K;
+            OWNED(sp_sparse) K;
             for (int64_t i = 0; i < b.rows; i++)
                 u[i] = 0.2 * b.U[i];
             CHECK(sp_fe_space_pattern(&context, &b.body) == SP_OK && sp_fe_space_matrix(&context, &b.body, &K) == SP_OK,
@@ -283,18 +278,15 @@ static void differences(void)
                 off = fmax(off, fabs(sum - y[b.body.free[row]]));
             }
             CHECK(off <= 1e-13 * size, "%s: K v differs by %g of %g", sp_element_types[t].name, off, size);
-            sp_sparse_free(&K);
-            sp_pool_free(&pool);
-            free_held_block(&b);
         }
 }
 
 /* A rotated body has no energy and no force. */
-static void rotations(void)
+TEST(rotations)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_typed(t, 2, 2, 1, 0.3, 0.05, false, &mesh);
         CHECK(sp_fe_space_new(&context, &mesh, &body) == SP_OK, "%s", context.message);
         static const double R[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6};
@@ -310,20 +302,18 @@ static void rotations(void)
             largest = fmax(largest, fabs(f[i]));
         CHECK(energy <= 1e-20 * 1e6 && largest <= 1e-9 * 1e6 * 0.09, "%s: energy %g, force %g",
               sp_element_types[t].name, energy, largest);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Gradients in SIMD lanes are those of single elements, also where elements are so flat and oblique to their own axes
  * that double precision would lose digits: their third axis leans by all but a thousandth into their plane. */
-static void lane_gradients(void)
+TEST(lane_gradients)
 {
     static const double R[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6};
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         for (int flat = 0; flat < 2; flat++) {
-            sp_mesh mesh;
-            sp_fe_space space;
+            OWNED(sp_mesh) mesh = {0};
+            OWNED(sp_fe_space) space = {0};
             sp_lane_gradients geometry;
             double worst = 0;
             if (t == SP_HEX8B || t == SP_HEX8I)
@@ -362,18 +352,16 @@ static void lane_gradients(void)
                 }
             }
             CHECK(worst < 1e-14, "%s, flat %d: %g", sp_element_types[t].name, flat, worst);
-            sp_fe_space_free(&space);
-            sp_mesh_free(&mesh);
         }
 }
 
 /* Consistent and lumped masses sum to the mass of the body. Lumped masses are positive. The consistent mass is exact
  * for products of linear fields where the element is straight. */
-static void masses(void)
+TEST(masses)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_typed(t, 2, 2, 2, 0.5, 0, true, &mesh);
         CHECK(sp_fe_space_new(&context, &mesh, &body) == SP_OK, "%s", context.message);
         const int64_t n = mesh.vertex_count;
@@ -392,19 +380,17 @@ static void masses(void)
         CHECK(least > 0, "%s: mass %g", sp_element_types[t].name, least);
         if (sp_element_types[t].nodes != 8) /* 2³ points are exact on boxes too */
             CHECK_NEAR(moment2, 1000.0 / 3, 1e-9);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Reduced polynomials are equal to the projection of the force. */
-static void reduced_forces(void)
+TEST(reduced_forces)
 {
     enum { R = 4 };
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        held_block b;
-        sp_polynomials polynomials;
-        sp_polynomial_force *force;
+        OWNED(held_block) b;
+        OWNED(sp_polynomials) polynomials;
+        OWNED_POINTER(sp_polynomial_force) *force;
         sp_polynomial_report report;
         const sp_polynomial_parameters parameters = {0};
         make_body(t, -1, &b);
@@ -426,19 +412,16 @@ static void reduced_forces(void)
         }
         CHECK_NEAR(reduced / energy, 1, 1e-12);
         CHECK(off <= 1e-12 * size, "%s: %g of %g", sp_element_types[t].name, off, size);
-        sp_polynomial_force_free(force);
-        sp_polynomials_free(&polynomials);
-        free_held_block(&b);
     }
 }
 
 /* The consistent forces of a pressure: no resultant and no torque on a closed surface, and Σ F·X = −3 p V by the
  * divergence theorem, also where faces are curved. */
-static void pressures(void)
+TEST(pressures)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         double sum[3] = {0}, torque[3] = {0}, virial = 0;
         make_typed(t, 2, 2, 1, 0.5, 0.05, false, &mesh);
         CHECK(sp_fe_space_new(&context, &mesh, &body) == SP_OK, "%s", context.message);
@@ -457,8 +440,6 @@ static void pressures(void)
             CHECK(fabs(sum[c]) < 1e-9 && fabs(torque[c]) < 1e-9, "%s: force %g, torque %g", sp_element_types[t].name,
                   sum[c], torque[c]);
         CHECK_NEAR(virial / (-3 * 5000 * sp_mesh_volume(&mesh)), 1, 1e-12);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -495,11 +476,11 @@ static void check_embedded(const sp_transfer *transfer, int64_t element, const d
 
 /* Points inside of curved elements of size 1 and on all their faces are embedded by inverting the map of the element.
  */
-static void embeddings(void)
+TEST(embeddings)
 {
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_transfer transfer;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_transfer) transfer;
         double worst[3] = {0};
         make_typed(t, 2, 2, 2, 1, 0.08, false, &mesh);
         CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_OK, "%s: %s", sp_element_types[t].name, context.message);
@@ -523,13 +504,11 @@ static void embeddings(void)
              worst[1], worst[2]);
         for (int k = 0; k < 3; k++)
             CHECK(worst[k] <= 1e-12, "%s: %d: %g", sp_element_types[t].name, k, worst[k]);
-        sp_transfer_free(&transfer);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* The shares of the nodes of a flat face, from textbooks: a square of 4, 8 and 9 nodes, a triangle of 3 and 6. */
-static void shares_of_faces(void)
+TEST(shares_of_faces)
 {
     static const struct {
         int type, face, nodes;
@@ -565,7 +544,7 @@ static void shares_of_faces(void)
 
 /* A cantilever of one layer of elements, eight times as long as it is thick, under a load at its end: types that do not
  * lock are within a few per cent of Timoshenko's beam, 4 F L³/(E h⁴) (1 + …). */
-static void cantilevers(void)
+TEST(cantilevers)
 {
     static const double least[] = {[SP_HEX8] = 0.5,     [SP_TET4] = 0.2,   [SP_TET10] = 0.97, [SP_HEX20] = 0.98,
                                    [SP_HEX20R] = 0.98,  [SP_HEX27] = 0.98, [SP_WEDGE6] = 0.3, [SP_WEDGE15] = 0.97,
@@ -573,8 +552,8 @@ static void cantilevers(void)
     static_assert(sizeof least / sizeof *least == SP_ELEMENT_TYPES,
                   "an element type lacks the bound of its cantilever");
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         int64_t added;
         /* a single row of elements of reduced integration has a deformation without energy */
         const int rows = t == SP_HEX20R ? 2 : 1;
@@ -583,8 +562,8 @@ static void cantilevers(void)
         CHECK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added) == SP_OK, "%s",
               context.message);
         CHECK(sp_fe_space_new(&context, &mesh, &body) == SP_OK, "%s", context.message);
-        sp_sparse K;
-        sp_cholesky *factor;
+        OWNED(sp_sparse) K;
+        OWNED_POINTER(sp_cholesky) *factor;
         CHECK(sp_elastic_stiffness(&context, &body, &K) == SP_OK, "%s", context.message);
         int64_t *node = sp_pool_new(&mesh.pool, body.dof_count, sizeof *node), ends = 0;
         double *load = sp_pool_new(&mesh.pool, body.dof_count, sizeof *load), deflection = 0;
@@ -604,16 +583,12 @@ static void cantilevers(void)
         const double beam = (4 * 512 / 1e6 + 8 * 1.2 / 0.5e6) / rows, ratio = deflection / beam;
         printf("# %-8s deflection %.4f of the beam's\n", sp_element_types[t].name, ratio);
         CHECK(ratio >= least[t] && ratio < 1.01, "%s: %g", sp_element_types[t].name, ratio);
-        sp_cholesky_free(factor);
-        sp_sparse_free(&K);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Elements with nodes that are moved at random, of the types whose mass has points of its own. Those that are folded at
  * points of the mass only are kept if the eigenvalues of the mass matrix that assembly makes are positive. */
-static void folds_at_points_of_the_mass(void)
+TEST(folds_at_points_of_the_mass)
 {
     static const int types[] = {SP_TET10, SP_HEX20R, SP_WEDGE6, SP_WEDGE15};
     static const double reach[] = {0.6, 1.2, 2, 0.6}; /* of the moves, in natural coordinates */
@@ -671,25 +646,4 @@ static void folds_at_points_of_the_mass(void)
         CHECK(whole > 0 && at_nodes > 0 && (kept > 0) == (t != SP_WEDGE6) && refused > 0, "%s: every kind was met",
               sp_element_types[t].name);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(shape_functions);
-    RUN(rules);
-    RUN(boundaries);
-    RUN(mirrors);
-    RUN(patches);
-    RUN(differences);
-    RUN(rotations);
-    RUN(lane_gradients);
-    RUN(masses);
-    RUN(folds_at_points_of_the_mass);
-    RUN(reduced_forces);
-    RUN(pressures);
-    RUN(embeddings);
-    RUN(shares_of_faces);
-    RUN(cantilevers);
-    return test_end();
 }

@@ -3,8 +3,6 @@
 
 #include "test.h"
 
-static sp_context context;
-
 /* Three degrees of freedom of two vertices (0: x, z; 4: y) with the mass [2 1 0; 1 2 0; 0 0 4]. */
 static sp_sparse mass(void)
 {
@@ -19,19 +17,18 @@ static sp_trajectory_errors of_frames(int count, const double *time, const doubl
                                       const double (*b)[2][3], const double *energy_b)
 {
     sp_sparse m = mass();
-    sp_trajectory_error_sums sums;
+    OWNED(sp_trajectory_error_sums) sums;
     sp_trajectory_errors errors;
     CHECK_OK(sp_trajectory_error_sums_new(&context, &m, vertex, &sums));
     for (int k = 0; k < count; k++)
         sp_trajectory_error_sums_add(&sums, &(sp_scene_trajectory_frame){time[k], a[k][0], a[k][1], energy_a[k]},
                                      &(sp_scene_trajectory_frame){time[k], b[k][0], b[k][1], energy_b[k]});
     sp_trajectory_error_sums_errors(&sums, &errors);
-    sp_trajectory_error_sums_free(&sums);
     return errors;
 }
 
 /* Frames at 0, 1 and 3 s, so that the intervals differ. */
-static void by_hand(void)
+TEST(by_hand)
 {
     static const double time[] = {0, 1, 3};
     static const double reference[3][2][3] = {{{0, 0, 0}, {1, 0, 0}}, {{1, 1, 0}, {0, 0, 1}}, {{0, 0, 2}, {0, 0, 0}}};
@@ -47,7 +44,7 @@ static void by_hand(void)
 }
 
 /* A motion that is larger by a factor has that relative error in every linear measure. */
-static void by_a_factor(void)
+TEST(by_a_factor)
 {
     enum { FRAMES = 50 };
     double time[FRAMES], a[FRAMES][2][3], b[FRAMES][2][3], energy[FRAMES], other[FRAMES];
@@ -69,7 +66,7 @@ static void by_a_factor(void)
 
 /* sin t against sin(t + p): the mean error over whole periods is 2 sin(p/2) for any mass, and the trapezoidal rule is
  * exact there. */
-static void late(void)
+TEST(late)
 {
     enum { FRAMES = 101 };
     double time[FRAMES], a[FRAMES][2][3], b[FRAMES][2][3], none[FRAMES] = {0};
@@ -86,7 +83,7 @@ static void late(void)
     CHECK(e.energy == 0, "%g", e.energy);
 }
 
-static void at_rest(void)
+TEST(at_rest)
 {
     static const double time[] = {0, 1}, zero[2][2][3], none[2];
     static const double moves[2][2][3] = {{{0}}, {{1}}};
@@ -96,12 +93,7 @@ static void at_rest(void)
     CHECK(isinf(e.position) && e.velocity == 0 && isinf(e.largest), "%g, %g", e.position, e.velocity);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
     context.threads = 1;
-    RUN(by_hand);
-    RUN(by_a_factor);
-    RUN(late);
-    RUN(at_rest);
-    return test_end();
 }

@@ -9,8 +9,6 @@
 
 enum { FRAMES = 3 };
 
-static sp_context context;
-
 /* A tetrahedron with two targets, shown by two bodies. */
 typedef struct moving {
     double rest[12], normals[12], targets[24], normal_targets[24], weights[2 * FRAMES], poses[7 * FRAMES],
@@ -97,7 +95,7 @@ static const char *text_at(const json_t *json, const char *list, size_t i, const
 }
 
 /* The bound is at most (half a step) (1 + sum of the weights in units of the stored targets) √3, and positive. */
-static void quantization_has_its_bound(void)
+TEST(quantization_has_its_bound)
 {
     moving m;
     sp_gltf_report fine, coarse;
@@ -113,7 +111,7 @@ static void quantization_has_its_bound(void)
 }
 
 /* Positions far from their origin get one nearby, since floats have 24 bits. */
-static void far_away(void)
+TEST(far_away)
 {
     moving m;
     sp_gltf_report report;
@@ -125,7 +123,7 @@ static void far_away(void)
     CHECK(report.error > 0 && report.error < 1e-6, "%.4g", report.error);
 }
 
-static void what_floats_cannot_hold(void)
+TEST(what_floats_cannot_hold)
 {
     moving m;
     sp_gltf_report report;
@@ -141,7 +139,7 @@ static void what_floats_cannot_hold(void)
 }
 
 /* What does not change is no channel: one frame, or equal ones, make no animation. */
-static void what_stands_still(void)
+TEST(what_stands_still)
 {
     moving m;
     sp_gltf_report report;
@@ -178,7 +176,7 @@ static char *usd(const moving *m)
     return text;
 }
 
-static void hostile_names(void)
+TEST(hostile_names)
 {
     moving m;
     sp_gltf_report report;
@@ -203,7 +201,7 @@ static void hostile_names(void)
 }
 
 /* Equal steps are whole time codes from the first on; others keep their times. */
-static void time_codes(void)
+TEST(time_codes)
 {
     moving m;
     make(&m);
@@ -217,16 +215,4 @@ static void time_codes(void)
     text = usd(&m);
     CHECK(strstr(text, " 3.5: (1, 0, 0)") && strstr(text, " 5: (2, 0, 0)"), "%s", text);
     free(text);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(quantization_has_its_bound);
-    RUN(far_away);
-    RUN(what_floats_cannot_hold);
-    RUN(what_stands_still);
-    RUN(hostile_names);
-    RUN(time_codes);
-    return test_end();
 }

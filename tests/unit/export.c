@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static sp_context context;
-
 /* ---- a file to write to ---- */
 
 static FILE *file;
@@ -47,7 +45,7 @@ static double any_double(uint64_t *state)
 
 /* ---- CSV ---- */
 
-static void csv_keeps_every_double(void)
+TEST(csv_keeps_every_double)
 {
     enum { ROWS = 2000, COLUMNS = 5 };
     static double table[ROWS][COLUMNS];
@@ -87,7 +85,7 @@ static void csv_keeps_every_double(void)
     free(text);
 }
 
-static void full_device_is_reported(void)
+TEST(full_device_is_reported)
 {
     static sp_stream stream;
     int full = open("/dev/full", O_WRONLY);
@@ -102,7 +100,7 @@ static void full_device_is_reported(void)
 
 /* ---- OBJ ---- */
 
-static void obj_reads_back(void)
+TEST(obj_reads_back)
 {
     const double vertices[] = {0, 0, 0, 1.25, -2.5e-7, 3e9, 0.333333333333, 1, 2, -1, -1, -1};
     const int64_t triangles[] = {0, 1, 2, 3, 2, 1}, bad[] = {0, 1, 4};
@@ -135,7 +133,7 @@ static void obj_reads_back(void)
 
 /* ---- Matrix Market ---- */
 
-static void sparse_matrix_reads_back(void)
+TEST(sparse_matrix_reads_back)
 {
     /* [2 -1 0; -1 3 1/3; 0 1/3 0.1] in full */
     int64_t start[] = {0, 2, 5, 7}, index[] = {0, 1, 0, 1, 2, 1, 2};
@@ -165,7 +163,7 @@ static void sparse_matrix_reads_back(void)
     free(text);
 }
 
-static void dense_matrix_reads_back(void)
+TEST(dense_matrix_reads_back)
 {
     enum { ROWS = 7, COLUMNS = 3 };
     double matrix[ROWS * COLUMNS];
@@ -212,7 +210,7 @@ static const char *block_of(const char *text, size_t size, const char *name, uin
     return length == bytes ? block + 8 : NULL;
 }
 
-static void vtu_reads_back(void)
+TEST(vtu_reads_back)
 {
     /* a cube, a tetrahedron on it, a triangle */
     const double vertices[10][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},        {0, 0, 1},
@@ -281,7 +279,7 @@ static void vtu_reads_back(void)
     free(text);
 }
 
-static void voigt_becomes_the_order_of_vtk(void)
+TEST(voigt_becomes_the_order_of_vtk)
 {
     double tensors[12] = {11, 22, 33, 23, 31, 12, 1, 2, 3, 4, 5, 6};
     const double expected[12] = {11, 22, 33, 12, 23, 31, 1, 2, 3, 6, 4, 5};
@@ -290,7 +288,7 @@ static void voigt_becomes_the_order_of_vtk(void)
         CHECK_NEAR(tensors[i], expected[i], 0);
 }
 
-static void pvd_names_its_files(void)
+TEST(pvd_names_its_files)
 {
     const double time[] = {0, 0.1};
     const char *const names[] = {"a_0000.vtu", "R&D <2>.vtu"};
@@ -305,18 +303,8 @@ static void pvd_names_its_files(void)
     free(text);
 }
 
-int main(void)
+AFTER_TESTS()
 {
-    context = sp_context_default();
-    RUN(csv_keeps_every_double);
-    RUN(full_device_is_reported);
-    RUN(obj_reads_back);
-    RUN(sparse_matrix_reads_back);
-    RUN(dense_matrix_reads_back);
-    RUN(vtu_reads_back);
-    RUN(voigt_becomes_the_order_of_vtk);
-    RUN(pvd_names_its_files);
     if (file)
         fclose(file);
-    return test_end();
 }

@@ -1,10 +1,7 @@
 /* Factors of elements on λ and μ: against regions with explicit materials, through forces and polynomials. */
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "reduced/polynomial.h"
-#include "test.h"
-
-static sp_context context;
 
 static void factor_of(const sp_mesh *mesh, int64_t element, bool both, double factor[2])
 {
@@ -57,7 +54,7 @@ static double largest(int64_t count, const double *x, const double *y)
     return worst;
 }
 
-static void fields_equal_regions(void)
+TEST(fields_equal_regions)
 {
     double worst[3] = {0};
     for (int k = 0; k < 2 * TEST_LAWS; k++) {
@@ -82,12 +79,12 @@ static void fields_equal_regions(void)
                 add_factors(&mesh[s], both);
             if (s == 1 && !tets)
                 add_regions(&mesh[s], &material, both);
-            sp_fe_space body;
+            OWNED(sp_fe_space) body;
             CHECK_OK(sp_mesh_check(&context, &mesh[s], 1e-3));
             CHECK_OK(sp_fe_space_new(&context, &mesh[s], &body));
             rows = 3 * mesh[s].vertex_count;
             elements = sp_mesh_element_count(&mesh[s]);
-            double *u = calloc((size_t)(2 * rows), 8);
+            double *u = test_new(2 * rows, 8);
             random_field(2 * rows, 3, u);
             for (int64_t i = 0; i < rows; i++)
                 u[i] *= 0.1;
@@ -98,8 +95,6 @@ static void fields_equal_regions(void)
             energy[s] = sp_elastic_force(&context, &body, u, f[s]);
             sp_elastic_tangent_times(&context, &body, u, u + rows, y[s]);
             CHECK_OK(sp_elastic_fields(&context, &body, u, NULL, stress[s], density[s]));
-            free(u);
-            sp_fe_space_free(&body);
             sp_mesh_free(&mesh[s]);
         }
         worst[0] =
@@ -118,26 +113,24 @@ static void fields_equal_regions(void)
 
 /* Polynomials separate for λ and μ: editing the constants gives those of the edited material with the same distribution
  * of factors. */
-static void edited_constants(void)
+TEST(edited_constants)
 {
     enum { R = 5 };
     for (int tets = 0; tets < 2; tets++) {
-        sp_mesh box, mesh;
+        OWNED(sp_mesh) mesh;
         sp_fe_space body;
-        sp_polynomials parts, whole;
+        OWNED(sp_polynomials) parts, whole;
         sp_polynomial_report report;
-        make_box(4, 2, 2, 0.5, 0, &box);
+        make_box(4, 2, 2, 0.5, 0, &mesh);
         if (tets)
-            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-        else
-            mesh = box;
+            split_mesh(&mesh);
         add_factors(&mesh, false);
         CHECK_OK(sp_mesh_check(&context, &mesh, 1e-3));
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK(tets || body.class_count == mesh.block[SP_HEX8].count, "%lld classes of %lld factors",
               (long long)body.class_count, (long long)mesh.block[SP_HEX8].count);
         int64_t rows = 3 * mesh.vertex_count, N = sp_polynomial_order(R);
-        double *U = calloc((size_t)(rows * R), 8), lambda, mu;
+        double *U = test_new(rows * R, 8), lambda, mu;
         random_field(rows * R, 9, U);
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = true}, &parts,
                                     &report));
@@ -150,7 +143,7 @@ static void edited_constants(void)
             parts.parts[p].value = parts.parts[p].constant == SP_CONSTANT_LAMBDA ? lambda : mu;
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &whole, &report));
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         const double *edited = sp_polynomials_gram(&parts, &pool), *again = sp_polynomials_gram(&whole, &pool);
         double worst = 0, size = 0; /* lower triangle, entry by entry relative to its diagonal */
         for (int64_t j = 0; j < N; j++)
@@ -161,35 +154,26 @@ static void edited_constants(void)
             }
         NOTE("%s: largest entry %.2g, relative difference %.1e", tets ? "tetrahedra" : "voxels", size, worst);
         CHECK(worst < 1e-13, "off by %g", worst);
-        sp_pool_free(&pool);
-        sp_polynomials_free(&parts);
-        sp_polynomials_free(&whole);
         sp_fe_space_free(&body);
-        if (tets)
-            sp_mesh_free(&box);
-        sp_mesh_free(&mesh);
-        free(U);
     }
 }
 
 /* Two values on equal voxels make two classes. */
-static void classes(void)
+TEST(classes)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_box(4, 2, 2, 0.5, 0, &mesh);
     add_factors(&mesh, true);
     for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++)
         mesh.factor[2 * e] = mesh.factor[2 * e + 1] = e % 4 == 3 ? 2 : 1;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count == 2, "%lld classes", (long long)body.class_count);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 static void refused(const char *message, enum sp_law law, double poisson, double first, double second)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_material material = test_law((int)law);
     make_box(2, 1, 1, 1, 0, &mesh);
     mesh.materials[0] = material;
@@ -199,10 +183,9 @@ static void refused(const char *message, enum sp_law law, double poisson, double
     mesh.factor[3] = second;
     CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_INPUT && strstr(context.message, message), "%g, %g: %s", first,
           second, context.message);
-    sp_mesh_free(&mesh);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     refused("factor: element 1 has 0 on lambda", SP_LAW_STVK, 0.3, 0, 1);
     refused("factor: element 1 has -1 on mu", SP_LAW_STVK, 0.3, 1, -1);
@@ -212,14 +195,4 @@ static void refusals(void)
     refused("but the law mooney-rivlin of its region has only one", SP_LAW_MOONEY_RIVLIN, 0.3, 1, 2);
     refused("leave no material", SP_LAW_NEO_HOOKEAN, -0.5, 4, 1); /* λ + 2μ/3 < 0 */
     refused("leave no material", SP_LAW_STVK, 0.3, 1e308, 1e308);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(fields_equal_regions);
-    RUN(edited_constants);
-    RUN(classes);
-    RUN(refusals);
-    return test_end();
 }

@@ -48,7 +48,7 @@ static void check_text(json_t *object, const char *expected)
     json_decref(object);
 }
 
-static void values(void)
+TEST(values)
 {
     const int64_t sizes[] = {7, INT64_C(-9007199254740993)};
     const double origin[] = {0.5, -2, 0.1};
@@ -63,7 +63,7 @@ static void values(void)
 }
 
 /* 0, false and empty arrays are values; a key that is written again stays at its place. */
-static void zeros(void)
+TEST(zeros)
 {
     json_t *object = json_object();
     tool_facts(object, facts, {"count", .integer = 5}, {"length", .real = 0}, {"closed", .boolean = false},
@@ -72,7 +72,7 @@ static void zeros(void)
     check_text(object, "{\"count\":0,\"length\":0.0,\"closed\":false,\"sizes\":[],\"origin\":[]}");
 }
 
-static void nothing(void)
+TEST(nothing)
 {
     const double errors[] = {NAN, 1};
     json_t *object = json_object();
@@ -90,7 +90,7 @@ static bool refused(json_t *object, const tool_fact *one)
     return failure == SP_NUMERICAL && json_object_size(object) == 0;
 }
 
-static void not_finite(void)
+TEST(not_finite)
 {
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int i = 0; i < 3; i++) {
@@ -99,13 +99,4 @@ static void not_finite(void)
         CHECK(refused(object, (tool_fact[]){{"errors", .count = 1, .reals = &bad[i]}, {0}}), "[%g] is written", bad[i]);
         json_decref(object);
     }
-}
-
-int main(void)
-{
-    RUN(values);
-    RUN(zeros);
-    RUN(nothing);
-    RUN(not_finite);
-    return test_end();
 }

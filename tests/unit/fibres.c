@@ -2,16 +2,13 @@
  * against their formula in cylindrical coordinates. */
 #include "assembly/elastic.h"
 #include "assembly/element.h"
-#include "bodies.h"
 #include "cubature/cubature.h"
+#include "fixture.h"
 #include "material/law.h"
 #include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
-#include "test.h"
 
 #include <lapacke.h>
-
-static sp_context context;
 
 /* A rotation by the quaternion (2, 1, −4, 2)/5. */
 static const double turn[9] = {-0.6, -0.64, -0.48, 0, 0.6, -0.8, 0.8, -0.48, -0.36};
@@ -97,7 +94,7 @@ enum { ENERGY, FORCE, TANGENT, SECOND, STRESS, DENSITY, OUTPUTS };
 /* All results of elements at u [2 rows], a displacement and a direction. */
 static void evaluate(const sp_mesh *mesh, const double *u, double *out[OUTPUTS])
 {
-    sp_fe_space body;
+    OWNED(sp_fe_space) body;
     int64_t rows = 3 * mesh->vertex_count, elements = sp_mesh_element_count(mesh);
     const int64_t pair[2] = {0, 1}, sizes[OUTPUTS] = {1, rows, rows, rows, 6 * elements, elements};
     CHECK_OK(sp_mesh_check(&context, mesh, 1e-3));
@@ -108,12 +105,11 @@ static void evaluate(const sp_mesh *mesh, const double *u, double *out[OUTPUTS])
     sp_elastic_tangent_times(&context, &body, u, u + rows, out[TANGENT]);
     CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, out[SECOND]));
     CHECK_OK(sp_elastic_fields(&context, &body, u, NULL, out[STRESS], out[DENSITY]));
-    sp_fe_space_free(&body);
 }
 
 /* To the last bit, for every law and kind of fibres, hexahedra and the tetrahedra split from them, with factors of
  * elements. The direction of the region has no influence. */
-static void directions_equal_regions(void)
+TEST(directions_equal_regions)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
         static const char *const names[OUTPUTS] = {"energy", "force",  "tangent", "second derivative",
@@ -149,7 +145,7 @@ static void directions_equal_regions(void)
 }
 
 /* Body, directions and displacements rotated by R: forces rotate, the energy stays. */
-static void turned_bodies(void)
+TEST(turned_bodies)
 {
     double worst = 0;
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -200,11 +196,11 @@ static void turned_bodies(void)
 
 /* Force against differences of the energy, and tangent against differences of the force: second order from a step to
  * half of it. In half of the cases the fibres are active. */
-static void differences(void)
+TEST(differences)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         add_directions(&mesh);
@@ -213,7 +209,7 @@ static void differences(void)
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         mesh.materials[0].fibre_tension = k / 2 % 2 ? 1.4 : 0;
         int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)(7 * rows), 8), *d = u + rows, *f = d + rows, *y = f + rows, *at = y + rows,
+        double *u = test_new(7 * rows, 8), *d = u + rows, *f = d + rows, *y = f + rows, *at = y + rows,
                *plus = at + rows, *minus = plus + rows;
         random_field(2 * rows, 3, u);
         for (int64_t i = 0; i < rows; i++)
@@ -241,9 +237,6 @@ static void differences(void)
             CHECK(error[q][1] < 1e-5 * size[q] && fabs(log2(error[q][0] / error[q][1]) - 2) < 0.1,
                   "%s, %s fibres: %s has errors %g and %g of %g", sp_law_name(mesh.materials[0].law),
                   sp_fibre_name(mesh.materials[0].fibre), q ? "tangent" : "force", error[q][0], error[q][1], size[q]);
-        free(u);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -285,12 +278,12 @@ static double by_points(const sp_mesh *mesh, int64_t element, const double *u, d
 
 /* Active tension that is set after the body was made: energy and force are those of the quadrature points, also with
  * edge lengths; second derivatives are those without it; stresses are F⁻¹P. */
-static void tension(void)
+TEST(tension)
 {
     double worst[3] = {0};
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         const int64_t pair[2] = {0, 1};
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
@@ -299,8 +292,8 @@ static void tension(void)
             split_in_place(&mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         const int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
-        double *u = calloc((size_t)(6 * rows), 8), *f = u + 2 * rows, *sum = f + rows,
-               *second[2] = {sum + rows, sum + 2 * rows}, energy = 0, H[9], *stress = calloc((size_t)(6 * elements), 8);
+        double *u = test_new(6 * rows, 8), *f = u + 2 * rows, *sum = f + rows,
+               *second[2] = {sum + rows, sum + 2 * rows}, energy = 0, H[9], *stress = test_new(6 * elements, 8);
         random_field(2 * rows, 3, u);
         for (int64_t i = 0; i < rows; i++)
             u[i] *= 0.1;
@@ -344,10 +337,6 @@ static void tension(void)
                 worst[2] = fmax(worst[2], fabs(product - P[i][0]));
             }
         }
-        free(stress);
-        free(u);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
     NOTE("second derivatives %.1e, energy and force %.1e, stress %.1e Pa", worst[0], worst[1], worst[2]);
     CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-11, "%g %g %g", worst[0], worst[1], worst[2]);
@@ -355,11 +344,11 @@ static void tension(void)
 
 /* Compressed bodies with active fibres: the definite matrix of every element is positive semidefinite, hence their sum,
  * and its stiffness along any direction is at least that of the fibre tension alone. */
-static void definite_tangent(void)
+TEST(definite_tangent)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         sp_sparse K[3];
         make_box(2, 1, 1, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
@@ -369,7 +358,7 @@ static void definite_tangent(void)
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_fe_space_pattern(&context, &body));
         const int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)rows, 8), *A = calloc((size_t)(rows * rows), 8), *value = calloc((size_t)rows, 8);
+        double *u = test_new(rows, 8), *A = test_new(rows * rows, 8), *value = test_new(rows, 8);
         for (int64_t i = 0; i < rows; i++)
             u[i] = -0.35 * mesh.vertices[i];
         for (int s = 0; s < 3; s++) { /* exact with and without tension, definite with it */
@@ -393,32 +382,28 @@ static void definite_tangent(void)
               sp_fibre_name(mesh.materials[0].fibre), lowest[0], lowest[1]);
         for (int s = 0; s < 3; s++)
             sp_sparse_free(&K[s]);
-        free(u), free(A), free(value);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Cubature of all elements with weight 1, and polynomials where they exist, equal the projected force. For cubature and
  * projection this holds after changes of the fibre tension too. */
-static void reduced_models(void)
+TEST(reduced_models)
 {
     enum { R = 5 };
     double worst[2] = {0};
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         sp_reduced_force direct, other[2];
-        int64_t prescribed;
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         add_directions(&mesh);
         if (k % 2)
             split_in_place(&mesh);
-        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.2, 7, &prescribed));
+        fix_end(&mesh, 0.2);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
-        double *U = calloc((size_t)(rows * R), 8), q[R], f[R], g[R], K[R * R], L[R * R];
+        double *U = test_new(rows * R, 8), q[R], f[R], g[R], K[R * R], L[R * R];
         for (int j = 0; j < R; j++) {
             random_field(rows, 20 + (uint64_t)j, U + j * rows);
             for (int64_t i = 0; i < rows; i++)
@@ -427,7 +412,7 @@ static void reduced_models(void)
         random_field(R, 40, q);
         for (int j = 0; j < R; j++)
             q[j] *= 0.05;
-        sp_cubature cubature = {.r = R, .count = elements};
+        OWNED(sp_cubature) cubature = {.r = R, .count = elements};
         cubature.element = sp_pool_new(&cubature.pool, elements, 8);
         cubature.weight = sp_pool_new(&cubature.pool, elements, 8);
         for (int64_t e = 0; e < elements; e++) {
@@ -470,20 +455,16 @@ static void reduced_models(void)
         direct.destroy(direct.self);
         if (quadratic)
             sp_polynomials_free(&polynomials);
-        sp_cubature_free(&cubature);
-        free(U);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
     NOTE("cubature %.1e, polynomials %.1e", worst[0], worst[1]);
     CHECK(worst[0] > 0 && worst[0] < 1e-12 && worst[1] > 0 && worst[1] < 1e-12, "%g %g", worst[0], worst[1]);
 }
 
 /* Two directions on equal voxels make two classes. */
-static void classes(void)
+TEST(classes)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_box(4, 2, 2, 0.5, 0, &mesh);
     mesh.materials[0] = test_law(SP_LAW_COUNT);
     add_directions(&mesh);
@@ -491,8 +472,6 @@ static void classes(void)
         memcpy(mesh.fibre + 3 * e, e % 4 == 3 ? (double[]){0, 1, 0} : (double[]){0.6, 0, 0.8}, 3 * sizeof *mesh.fibre);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count == 2, "%lld classes", (long long)body.class_count);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* In coordinates of the axis the direction at the azimuth φ is (−cos α sin φ, cos α cos φ, sin α). */
@@ -519,11 +498,11 @@ static void check_helix(const sp_mesh *mesh, const double centre[3], double angl
     }
 }
 
-static void helices(void)
+TEST(helices)
 {
     const double angles[] = {0, 90, 30, -55, 123};
     for (int k = 0; k < 10; k++) {
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_helix helix = {.centre = {-0.7, 0.4, 0.9}, .angle = angles[k / 2]};
         turned(turn, (double[]){0, 0, 3.7}, helix.axis);
         make_box(4, 3, 2, 0.5, 0.2, &mesh);
@@ -540,9 +519,8 @@ static void helices(void)
         CHECK_OK(sp_mesh_wind(&context, &mesh, 1, &helix));
         CHECK_OK(sp_mesh_check(&context, &mesh, 1e-3));
         check_helix(&mesh, helix.centre, helix.angle);
-        sp_mesh_free(&mesh);
     }
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_helix helix = {.axis = {0, 0, -2}, .centre = {0.75, 0.75, 5}};
     make_box(3, 3, 1, 0.5, 0, &mesh);
     mesh.materials[0] = test_law(SP_LAW_COUNT);
@@ -563,12 +541,11 @@ static void helices(void)
         CHECK(sp_mesh_wind(&context, &mesh, 0, &wrong) == SP_INPUT && !strncmp(context.message, "helix: ", 7), "%d: %s",
               bad, context.message);
     }
-    sp_mesh_free(&mesh);
 }
 
 static void refused(const char *message, int law, double x, double y, double z)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     make_box(2, 1, 1, 1, 0, &mesh);
     mesh.materials[0] = test_law(law);
     add_directions(&mesh);
@@ -578,10 +555,9 @@ static void refused(const char *message, int law, double x, double y, double z)
     int status = sp_mesh_check(&context, &mesh, 1e-3);
     CHECK(message ? status == SP_INPUT && strstr(context.message, message) : status == SP_OK, "%g %g %g: %s", x, y, z,
           context.message);
-    sp_mesh_free(&mesh);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     enum { WITH = SP_LAW_COUNT, WITHOUT = 0 };
     refused(NULL, WITH, 0.6, -0.8, 0);
@@ -593,19 +569,4 @@ static void refusals(void)
     refused("fibre: element 1: z = inf is not finite", WITH, 0, 0, INFINITY);
     refused("fibre: element 1: x = nan is not finite", WITHOUT, NAN, 0, 0);
     refused("fibre: element 1 has a direction, but its region \"gum\" has no fibres", WITHOUT, 0, 0, 1);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(directions_equal_regions);
-    RUN(turned_bodies);
-    RUN(differences);
-    RUN(tension);
-    RUN(definite_tangent);
-    RUN(reduced_models);
-    RUN(classes);
-    RUN(helices);
-    RUN(refusals);
-    return test_end();
 }

@@ -5,7 +5,8 @@
 #include "geometry/winding.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_closest)
+OWNER(sp_winding)
 
 typedef struct made {
     int status;
@@ -40,9 +41,9 @@ static double worst_distance(const sp_surface *s, const sp_field *field, int64_t
 static int64_t wrong_signs(const sp_surface *s, const sp_field *field, int64_t step)
 {
     int64_t wrong = 0;
-    sp_surface oriented;
+    OWNED(sp_surface) oriented;
     sp_orient_report report;
-    sp_winding *winding;
+    OWNED_POINTER(sp_winding) *winding;
     CHECK_OK(sp_surface_orient(&context, s, &oriented, &report));
     CHECK_OK(sp_winding_new(&context, &oriented, &winding));
     for (int64_t i = 0; i < sp_field_vertices(field); i += step) {
@@ -50,8 +51,6 @@ static int64_t wrong_signs(const sp_surface *s, const sp_field *field, int64_t s
         place_of(field, i, x);
         wrong += field->distance[i] != 0 && (field->distance[i] < 0) != (sp_winding_number(winding, x, 0) >= 0.5);
     }
-    sp_winding_free(winding);
-    sp_surface_free(&oriented);
     return wrong;
 }
 
@@ -81,9 +80,9 @@ static sp_surface ugly_soup(void)
     return s;
 }
 
-static void distances_are_exact(void)
+TEST(distances_are_exact)
 {
-    sp_surface s = ugly_soup();
+    OWNED(sp_surface) s = ugly_soup();
     for (int64_t cells = 1; cells <= 33; cells += 8) {
         made m = make(&s, cells, SP_FIELD_UNSIGNED);
         const double worst = worst_distance(&s, &m.field, 1 + cells / 4);
@@ -95,7 +94,7 @@ static void distances_are_exact(void)
     made large = make(&s, 150, SP_FIELD_UNSIGNED);
     CHECK(worst_distance(&s, &large.field, 4999) <= 7e-8, "n = 150: %g", worst_distance(&s, &large.field, 4999));
     sp_field_free(&large.field);
-    sp_closest *closest;
+    OWNED_POINTER(sp_closest) *closest;
     CHECK_OK(sp_closest_new(&context, &s, &closest));
     double worst = 0, gap = 0;
     for (uint64_t i = 0; i < 2000; i++) {
@@ -112,16 +111,14 @@ static void distances_are_exact(void)
     }
     CHECK(worst <= 2e-8 && gap <= 2e-8, "queries: %g, %g", worst, gap);
     NOTE("queries against brute force: %.2g m", worst);
-    sp_closest_free(closest);
-    sp_surface_free(&s);
 }
 
 /* At the centre of a sphere all distances are equal: no triangle can be culled. */
-static void spheres_by_formula(void)
+TEST(spheres_by_formula)
 {
     const int rings = 40;
     const double centre[3] = {0.1, -0.2, 0.3}, sagitta = 1 - cos(PI / rings / sqrt(2));
-    sp_surface s = sphere(rings);
+    OWNED(sp_surface) s = sphere(rings);
     made m = make(&s, 40, SP_FIELD_AUTO);
     CHECK(m.report.sign == SP_FIELD_PSEUDONORMAL && m.report.sign_disagreements == 0, "sign %d", m.report.sign);
     CHECK(m.report.sign_tests > 0, "no tests");
@@ -137,13 +134,12 @@ static void spheres_by_formula(void)
           sagitta);
     CHECK(high >= 0.5 * sagitta, "%g: the test says nothing", high);
     sp_field_free(&m.field);
-    sp_surface_free(&s);
 }
 
-static void tori_by_formula(void)
+TEST(tori_by_formula)
 {
     const int n = 96, k = 48;
-    sp_surface s = torus(n, k, 1, 0.3);
+    OWNED(sp_surface) s = torus(n, k, 1, 0.3);
     made m = make(&s, 48, SP_FIELD_AUTO);
     /* sagittas of the two circles, of the larger one at its outermost */
     const double sagitta = 1.3 * (1 - cos(PI / n)) + 0.3 * (1 - cos(PI / k));
@@ -156,14 +152,13 @@ static void tori_by_formula(void)
     }
     CHECK(worst <= sagitta, "%g, sagitta %g", worst, sagitta);
     sp_field_free(&m.field);
-    sp_surface_free(&s);
 }
 
 /* Sharp corners, where face normals alone are wrong, and thin walls. */
-static void signs_of_closed_models(void)
+TEST(signs_of_closed_models)
 {
     for (int model = 0; model < 6; model++) {
-        sp_surface s = new_surface(3000, 6000);
+        OWNED(sp_surface) s = new_surface(3000, 6000);
         enum sp_field_sign expected = SP_FIELD_PSEUDONORMAL;
         bool meets = false;
         if (model == 0) { /* a spike */
@@ -191,14 +186,13 @@ static void signs_of_closed_models(void)
             add_box(&s, (double[3]){1, 1, 0}, (double[3]){2, 2, 1});
             expected = SP_FIELD_WINDING;
         } else { /* inside out, vertices not shared, a degenerate triangle and a doubled one */
-            sp_surface box = new_surface(8, 12);
+            OWNED(sp_surface) box = new_surface(8, 12);
             add_box(&box, (double[3]){-1, -1, -1}, (double[3]){1, 2, 1});
             for (int64_t c = 0; c < 36; c++)
                 memcpy(s.vertices + 3 * s.vertex_count++, box.vertices + 3 * box.triangles[c], 3 * sizeof(double));
             for (int64_t t = 0; t < 12; t++)
                 add_triangle(&s, 3 * t, 3 * t + 2, 3 * t + 1);
             add_triangle(&s, 0, 0, 1);
-            sp_surface_free(&box);
         }
         made m = make(&s, 28, SP_FIELD_AUTO);
         CHECK(m.report.sign == expected && m.report.meets_itself == meets, "model %d: sign %d, meets itself %d", model,
@@ -210,14 +204,13 @@ static void signs_of_closed_models(void)
         const int64_t wrong = wrong_signs(&s, &m.field, 2);
         CHECK(wrong == 0, "model %d: %lld wrong signs", model, (long long)wrong);
         sp_field_free(&m.field);
-        sp_surface_free(&s);
     }
 }
 
-static void signs_of_open_models(void)
+TEST(signs_of_open_models)
 {
     for (int model = 0; model < 3; model++) {
-        sp_surface s = model == 0 ? sphere(12) : model == 1 ? ugly_soup() : new_surface(3, 1);
+        OWNED(sp_surface) s = model == 0 ? sphere(12) : model == 1 ? ugly_soup() : new_surface(3, 1);
         if (model == 0)
             cut_hole(&s, 0.8);
         if (model == 2) { /* one triangle */
@@ -236,16 +229,15 @@ static void signs_of_open_models(void)
         CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT &&
                   strstr(context.message, "closed manifold"),
               "%s", context.message);
-        sp_surface_free(&s);
     }
 }
 
 /* Thesis §3.11: a sphere with a small hole becomes solid, with a large hole a hollow surface. */
-static void soups_by_offset(void)
+TEST(soups_by_offset)
 {
     const double centre[3] = {0.1, -0.2, 0.3};
     for (int model = 0; model < 2; model++) {
-        sp_surface s = sphere(32);
+        OWNED(sp_surface) s = sphere(32);
         cut_hole(&s, model == 0 ? 1.295 : 0.8); /* the top is at 1.3 */
         made m = make(&s, 32, SP_FIELD_OFFSET);
         const double h = m.field.spacing, offset = 1.4 * h;
@@ -269,9 +261,8 @@ static void soups_by_offset(void)
          * sagitta. */
         CHECK(worst <= 3 * h * h / 8 + 0.01, "%g, h = %g", worst, h);
         sp_field_free(&m.field);
-        sp_surface_free(&s);
     }
-    sp_surface s = sphere(8);
+    OWNED(sp_surface) s = sphere(8);
     made m;
     sp_distance_parameters p = {.cells = 16, .scale = 1.5, .cube = true, .sign = SP_FIELD_OFFSET, .offset = 0.1};
     CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "of a cell"),
@@ -280,13 +271,12 @@ static void soups_by_offset(void)
     CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT &&
               strstr(context.message, "meets the box"),
           "%s", context.message);
-    sp_surface_free(&s);
 }
 
 /* A trilinear function is its own interpolant; its gradient too. */
-static void interpolation(void)
+TEST(interpolation)
 {
-    sp_field f = {.cells = {3, 4, 2}, .origin = {1, -2, 0.5}, .spacing = 0.25};
+    OWNED(sp_field) f = {.cells = {3, 4, 2}, .origin = {1, -2, 0.5}, .spacing = 0.25};
     f.distance = sp_pool_raw(&f.pool, sp_field_vertices(&f), sizeof *f.distance);
     for (int64_t i = 0; i < sp_field_vertices(&f); i++) {
         double x[3];
@@ -318,13 +308,12 @@ static void interpolation(void)
     /* outside the value is that of the nearest point of the box; the far corner belongs to the last cell */
     CHECK_NEAR(sp_field_interpolate(&f, (double[3]){9, 9, 9}, NULL), (double)f.distance[sp_field_vertices(&f) - 1], 0);
     CHECK_NEAR(sp_field_interpolate(&f, (double[3]){-9, -9, -9}, NULL), (double)f.distance[0], 0);
-    sp_field_free(&f);
 }
 
 /* Thesis eq. 3.14, with the least distance between the vertices of the box's surface, too. */
-static void estimate_outside(void)
+TEST(estimate_outside)
 {
-    sp_surface s = ugly_soup();
+    OWNED(sp_surface) s = ugly_soup();
     for (int64_t cells = 1; cells < 20; cells += 6) {
         made m = make(&s, cells, SP_FIELD_UNSIGNED);
         const double side = m.field.spacing * (double)cells, *o = m.field.origin;
@@ -356,7 +345,6 @@ static void estimate_outside(void)
         CHECK(cells < 10 || ratio > 0.9, "the estimate is at best %g of the distance", ratio);
         sp_field_free(&m.field);
     }
-    sp_surface_free(&s);
 }
 
 /* Vertices minus edges plus triangles, of vertices that are used. */
@@ -386,7 +374,7 @@ static bool is_manifold(const sp_surface *s)
     return manifold;
 }
 
-static void level_sets(void)
+TEST(level_sets)
 {
     sp_surface models[2] = {sphere(40), torus(96, 48, 1, 0.3)}, level;
     const double volume[2][2] = {{4 * PI / 3, 4 * PI / 3 * 1.331}, {2 * PI * PI * 0.09, 2 * PI * PI * 0.16}};
@@ -411,7 +399,7 @@ static void level_sets(void)
     }
     /* Random values, some of them exactly the level; the region above the level reaches the box everywhere. */
     for (int rough = 0; rough < 2; rough++) {
-        sp_field f = {.cells = {70, 9, 12}, .spacing = 1};
+        OWNED(sp_field) f = {.cells = {70, 9, 12}, .spacing = 1};
         f.distance = sp_pool_raw(&f.pool, sp_field_vertices(&f), sizeof *f.distance);
         for (int64_t z = 0, i = 0; z <= 12; z++)
             for (int64_t y = 0; y <= 9; y++)
@@ -437,7 +425,7 @@ static void level_sets(void)
         }
         CHECK(least > 1e-9, "a triangle of area %g", least);
         /* the vertices not above the level are those with positive winding number */
-        sp_winding *winding;
+        OWNED_POINTER(sp_winding) *winding;
         int64_t wrong = 0;
         CHECK_OK(sp_winding_new(&context, &level, &winding));
         for (int64_t i = 0; i < sp_field_vertices(&f); i += 61) {
@@ -446,19 +434,17 @@ static void level_sets(void)
             wrong += (f.distance[i] <= 0) != (sp_winding_number(winding, x, 0) >= 0.5);
         }
         CHECK(wrong == 0, "%lld vertices on the wrong side", (long long)wrong);
-        sp_winding_free(winding);
         sp_surface_free(&level);
-        sp_field_free(&f);
     }
 }
 
 /* Powers of two scale every number exactly; a distant origin changes only rounding. */
-static void scales(void)
+TEST(scales)
 {
-    sp_surface s = ugly_soup();
+    OWNED(sp_surface) s = ugly_soup();
     made one = make(&s, 17, SP_FIELD_AUTO);
     for (int e = -60; e <= 60; e += 40) {
-        sp_surface scaled = ugly_soup();
+        OWNED(sp_surface) scaled = ugly_soup();
         for (int64_t i = 0; i < 3 * scaled.vertex_count; i++)
             scaled.vertices[i] = ldexp(scaled.vertices[i], e);
         made m = make(&scaled, 17, SP_FIELD_AUTO);
@@ -467,7 +453,6 @@ static void scales(void)
             wrong += m.field.distance[i] != ldexpf(one.field.distance[i], e);
         CHECK(wrong == 0, "2^%d: %lld distances are not scaled", e, (long long)wrong);
         sp_field_free(&m.field);
-        sp_surface_free(&scaled);
     }
     sp_field_free(&one.field);
     for (int64_t i = 0; i < 3 * s.vertex_count; i++)
@@ -475,12 +460,11 @@ static void scales(void)
     made far = make(&s, 9, SP_FIELD_UNSIGNED);
     CHECK(worst_distance(&s, &far.field, 1) <= 1e-7, "far from the origin: %g", worst_distance(&s, &far.field, 1));
     sp_field_free(&far.field);
-    sp_surface_free(&s);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
-    sp_surface s = new_surface(3, 2);
+    OWNED(sp_surface) s = new_surface(3, 2);
     made m;
     sp_distance_parameters p = {.cells = 4, .scale = 1.5};
     s.vertex_count = 3;
@@ -517,10 +501,9 @@ static void refusals(void)
           "%lld inside", (long long)m.report.inside);
     CHECK(worst_distance(&s, &m.field, 1) <= 1e-7, "%g", worst_distance(&s, &m.field, 1));
     sp_field_free(&m.field);
-    sp_surface_free(&s);
 }
 
-static void threads(void)
+TEST(threads)
 {
     sp_surface models[2] = {sphere(24), ugly_soup()};
     for (int i = 0; i < 2; i++)
@@ -543,21 +526,7 @@ static void threads(void)
     sp_surface_free(&models[1]);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(distances_are_exact);
-    RUN(spheres_by_formula);
-    RUN(tori_by_formula);
-    RUN(signs_of_closed_models);
-    RUN(signs_of_open_models);
-    RUN(soups_by_offset);
-    RUN(interpolation);
-    RUN(estimate_outside);
-    RUN(level_sets);
-    RUN(scales);
-    RUN(refusals);
-    RUN(threads);
-    return test_end();
 }

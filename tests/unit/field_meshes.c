@@ -10,11 +10,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static sp_context context;
+OWNER(sp_closest)
+OWNER(sp_winding)
 
 static bool load(const char *path, sp_surface *surface)
 {
-    sp_list bytes = {0};
+    OWNED(sp_list) bytes = {0};
     const int descriptor = open(path, O_RDONLY);
     for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
         enum { STEP = 1 << 20 };
@@ -24,7 +25,6 @@ static bool load(const char *path, sp_surface *surface)
     }
     close(descriptor);
     const int status = sp_surface_parse(&context, path, bytes.data, bytes.count, SP_GROUPS_NONE, surface);
-    sp_list_free(&bytes);
     return status == SP_OK;
 }
 
@@ -34,11 +34,11 @@ enum { SUMS = 3000000 }; /* triangles times points */
  * cost more. */
 static int64_t check_model(const char *name, const sp_surface *s)
 {
-    sp_field field;
+    OWNED(sp_field) field;
     sp_distance_report report;
-    sp_surface oriented;
+    OWNED(sp_surface) oriented;
     sp_orient_report orient;
-    sp_winding *winding;
+    OWNED_POINTER(sp_winding) *winding;
     const sp_distance_parameters p = {.cells = 40, .scale = 1.5, .cube = true};
     const int64_t most = SUMS / s->triangle_count, samples = most < 100000 ? most : 100000,
                   distances = samples / 12 < 150 ? samples / 12 : 150;
@@ -58,13 +58,10 @@ static int64_t check_model(const char *name, const sp_surface *s)
     }
     CHECK(wrong == 0, "%s: %lld of %lld signs are wrong", name, (long long)wrong, (long long)samples);
     CHECK(worst <= 1e-6 * diagonal_of(s), "%s: a distance is off by %g", name, worst);
-    sp_winding_free(winding);
-    sp_surface_free(&oriented);
-    sp_field_free(&field);
     return samples;
 }
 
-static void every_model(void)
+TEST(every_model)
 {
     static const char *const folders[] = {"surface", "thin", "soup"};
     int64_t models = 0, samples = 0;
@@ -78,13 +75,12 @@ static void every_model(void)
         snprintf(path, sizeof path, "%s/%s", test_meshes(), folders[f]);
         DIR *folder = opendir(path);
         for (struct dirent *entry; folder && (entry = readdir(folder));) {
-            sp_surface s;
+            OWNED(sp_surface) s = {0};
             if (*entry->d_name == '.')
                 continue;
             snprintf(path, sizeof path, "%s/%s/%.200s", test_meshes(), folders[f], entry->d_name);
             CHECK(load(path, &s), "%s: %s", path, context.message);
             samples += check_model(entry->d_name, &s);
-            sp_surface_free(&s);
             models++;
         }
         if (folder)
@@ -97,13 +93,13 @@ static void every_model(void)
 /* A car of 50 parts, some of them open and nearly flat. For any orientation of the parts, a point is outside if half of
  * all its rays leave the model without meeting a triangle. A door with the wrong orientation makes a layer beside it
  * the inside. */
-static void open_parts(void)
+TEST(open_parts)
 {
     enum { DIRECTIONS = 200 };
     char path[4096];
-    sp_surface s;
-    sp_closest *closest;
-    sp_field field;
+    OWNED(sp_surface) s = {0};
+    OWNED_POINTER(sp_closest) *closest = NULL;
+    OWNED(sp_field) field = {0};
     sp_distance_report report;
     const sp_distance_parameters p = {.cells = 64, .scale = 1.5, .cube = true};
     int64_t wrong = 0;
@@ -126,16 +122,9 @@ static void open_parts(void)
         wrong += 2 * free >= DIRECTIONS;
     }
     CHECK(wrong == 0, "%lld of %lld vertices inside are outside", (long long)wrong, (long long)report.inside);
-    sp_closest_free(closest);
-    sp_field_free(&field);
-    sp_surface_free(&s);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(every_model);
-    RUN(open_parts);
-    return test_end();
 }

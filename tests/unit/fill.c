@@ -3,7 +3,7 @@
 #include "linear/cholesky.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_cholesky)
 
 /* A pattern as a dense array, both triangles and the diagonal. */
 typedef struct pattern {
@@ -62,20 +62,19 @@ static double eliminate(const pattern *p, const int64_t *order)
 
 static bool is_permutation(int64_t n, const int64_t *order)
 {
-    bool *seen = calloc((size_t)n, 1), good = true;
+    bool *seen = test_new(n, 1), good = true;
     for (int64_t i = 0; i < n; i++) {
         good = good && order[i] >= 0 && order[i] < n && !seen[order[i]];
         if (good)
             seen[order[i]] = true;
     }
-    free(seen);
     return good;
 }
 
 /* Orders, checks the permutation and both counts; returns the count. */
 static double fill_of(const pattern *p, const int64_t *node, enum sp_ordering ordering, int64_t *order)
 {
-    sp_sparse m = matrix_of(p);
+    OWNED(sp_sparse) m = matrix_of(p);
     double nonzeros = -1;
     for (int64_t i = 0; i < p->n; i++)
         order[i] = -7;
@@ -86,7 +85,6 @@ static double fill_of(const pattern *p, const int64_t *node, enum sp_ordering or
         CHECK_OK(sp_fill_count(&context, &m, order, &nonzeros));
         CHECK_NEAR(nonzeros, eliminate(p, order), 0);
     }
-    sp_sparse_free(&m);
     return nonzeros;
 }
 
@@ -109,7 +107,7 @@ static void shuffle(int64_t n, int64_t *order)
     }
 }
 
-static void random_patterns_agree_with_dense_elimination(void)
+TEST(random_patterns_agree_with_dense_elimination)
 {
     int64_t order[80];
     state = 1;
@@ -121,17 +119,16 @@ static void random_patterns_agree_with_dense_elimination(void)
         for (int ordering = 0; ordering < SP_ORDERINGS; ordering++)
             fill_of(&p, NULL, (enum sp_ordering)ordering, order);
         shuffle(n, order);
-        sp_sparse m = matrix_of(&p);
+        OWNED(sp_sparse) m = matrix_of(&p);
         double nonzeros;
         CHECK_OK(sp_fill_count(&context, &m, order, &nonzeros));
         CHECK_NEAR(nonzeros, eliminate(&p, order), 0);
-        sp_sparse_free(&m);
         free(p.at);
     }
 }
 
 /* A path has a factor without fill, 2n - 1, from either end and from both ends inwards. */
-static void a_tridiagonal_matrix_does_not_fill(void)
+TEST(a_tridiagonal_matrix_does_not_fill)
 {
     enum { N = 60 };
     int64_t order[N], name[N];
@@ -156,7 +153,7 @@ static void a_tridiagonal_matrix_does_not_fill(void)
 }
 
 /* One row connected to all others: full fill if it is first, no fill if it is last. */
-static void an_arrow_fills_from_its_tip_only(void)
+TEST(an_arrow_fills_from_its_tip_only)
 {
     enum { N = 50 };
     int64_t order[N];
@@ -175,7 +172,7 @@ static void an_arrow_fills_from_its_tip_only(void)
 
 /* A grid of 6 x 40 with shuffled numbers: levels are diagonals of at most 6, so neighbours are less than 12 places
  * apart. */
-static void cuthill_mckee_finds_the_band_of_a_grid(void)
+TEST(cuthill_mckee_finds_the_band_of_a_grid)
 {
     enum { WIDTH = 6, LENGTH = 40, N = WIDTH * LENGTH };
     int64_t order[N], name[N], place[N], band = 0;
@@ -204,7 +201,7 @@ static void cuthill_mckee_finds_the_band_of_a_grid(void)
 }
 
 /* The three rows of a node stay together, and the count is that of the factor of sp_cholesky. */
-static void dissection_is_the_ordering_of_the_factorization(void)
+TEST(dissection_is_the_ordering_of_the_factorization)
 {
     enum { N = 90 };
     int64_t order[N], node[N];
@@ -224,19 +221,17 @@ static void dissection_is_the_ordering_of_the_factorization(void)
     for (int64_t i = 0; i < N; i += 3)
         CHECK(order[i] % 3 == 0 && order[i + 1] == order[i] + 1 && order[i + 2] == order[i] + 2,
               "node at place %lld is torn", (long long)i);
-    sp_sparse m = matrix_of(&p);
-    sp_cholesky *cholesky = NULL;
+    OWNED(sp_sparse) m = matrix_of(&p);
+    OWNED_POINTER(sp_cholesky) *cholesky = NULL;
     CHECK_OK(sp_cholesky_new(&context, &m, node, &cholesky));
     if (cholesky)
         CHECK_NEAR(sp_cholesky_nonzeros(cholesky), nonzeros, 0);
-    sp_cholesky_free(cholesky);
-    sp_sparse_free(&m);
     free(p.at);
 }
 
 /* A matrix that is symmetric within a tolerance may store an entry in one triangle only: the order is a permutation
  * nevertheless. */
-static void a_pattern_of_one_triangle_is_ordered_too(void)
+TEST(a_pattern_of_one_triangle_is_ordered_too)
 {
     enum { N = 40 };
     int64_t order[N];
@@ -245,24 +240,11 @@ static void a_pattern_of_one_triangle_is_ordered_too(void)
         pattern p = pattern_new(N);
         for (int64_t i = 0; i < N; i++)
             p.at[below(N) * N + below(N)] = true;
-        sp_sparse m = matrix_of(&p);
+        OWNED(sp_sparse) m = matrix_of(&p);
         for (int ordering = 0; ordering < SP_ORDERINGS; ordering++) {
             CHECK_OK(sp_fill_order(&context, &m, NULL, (enum sp_ordering)ordering, order));
             CHECK(is_permutation(N, order), "ordering %d is no permutation", ordering);
         }
-        sp_sparse_free(&m);
         free(p.at);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(random_patterns_agree_with_dense_elimination);
-    RUN(a_tridiagonal_matrix_does_not_fill);
-    RUN(an_arrow_fills_from_its_tip_only);
-    RUN(cuthill_mckee_finds_the_band_of_a_grid);
-    RUN(dissection_is_the_ordering_of_the_factorization);
-    RUN(a_pattern_of_one_triangle_is_ordered_too);
-    return test_end();
 }

@@ -23,8 +23,6 @@ typedef long double exact;
 #define EXACT(x) x##L
 #endif
 
-static sp_context context;
-
 enum { SHAPES = 9, LEVELS = 9, POINTS = 27, STRAIN = 6 };
 static const double thickness[LEVELS] = {1, 0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8};
 static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
@@ -415,7 +413,7 @@ static void compare(int type, const double *X, const sp_fe_space *body, const sp
 {
     double f[24], of_force, of_tangent;
     exact expected[24], stiffness[24 * 24];
-    sp_sparse K;
+    OWNED(sp_sparse) K;
     const int rows = 3 * r->corners;
     exact_forces(r, m, u, expected, stiffness, &of_force, &of_tangent);
     if (sp_element_assumed(type)) {
@@ -435,10 +433,9 @@ static void compare(int type, const double *X, const sp_fe_space *body, const sp
                 if (K.index[other] == i)
                     CHECK(K.value[other] == K.value[at], "entry %d, %d is not symmetric", i, j);
         }
-    sp_sparse_free(&K);
 }
 
-static void forces_and_tangents(void)
+TEST(forces_and_tangents)
 {
     double worst[LEVELS][2] = {{0}};
     for (int level = 0; level < LEVELS; level++)
@@ -446,8 +443,8 @@ static void forces_and_tangents(void)
             for (int quadrature = 2; quadrature <= 3; quadrature++)
                 for (int law = 0; law < TEST_LAWS; law++) {
                     double X[24], u[24], here[2] = {0};
-                    sp_mesh mesh;
-                    sp_fe_space body;
+                    OWNED(sp_mesh) mesh = {0};
+                    OWNED(sp_fe_space) body = {0};
                     reference r;
                     const sp_material material = test_law(law);
                     const int corners = flat_shape(shape, thickness[level], X);
@@ -470,8 +467,6 @@ static void forces_and_tangents(void)
                           here[1]);
                     for (int k = 0; k < 2; k++)
                         worst[level][k] = fmax(worst[level][k], here[k]);
-                    sp_fe_space_free(&body);
-                    sp_mesh_free(&mesh);
                 }
     for (int level = 0; level < LEVELS; level++)
         NOTE("thickness %g: force off by %.1f, tangent by %.1f roundings", thickness[level], worst[level][0],
@@ -480,7 +475,7 @@ static void forces_and_tangents(void)
 
 /* Hexahedra with an assumed strain, flat or not: forces and tangents; and at rest the energies, the products with the
  * tangent and the derivatives of second and third order, which are differences of tangents. */
-static void assumed_strains(void)
+TEST(assumed_strains)
 {
     double worst[2][LEVELS][2] = {{{0}}};
     for (int level = 0; level < LEVELS; level++)
@@ -489,8 +484,8 @@ static void assumed_strains(void)
                 for (int which = 0; which < 2; which++) {
                     const int type = which ? SP_HEX8I : SP_HEX8B;
                     double X[24], u[24], here[2] = {0};
-                    sp_mesh mesh;
-                    sp_fe_space body;
+                    OWNED(sp_mesh) mesh;
+                    OWNED(sp_fe_space) body;
                     reference r;
                     sp_material material = test_law(law);
                     material.fibre = SP_FIBRE_NONE;
@@ -507,8 +502,6 @@ static void assumed_strains(void)
                           sp_element_types[type].name, shape, thickness[level], here[0], here[1]);
                     for (int k = 0; k < 2; k++)
                         worst[which][level][k] = fmax(worst[which][level][k], here[k]);
-                    sp_fe_space_free(&body);
-                    sp_mesh_free(&mesh);
                 }
     for (int level = 0; level < LEVELS; level++)
         NOTE("thickness %g: hex8b off by %.1f and %.1f, hex8i by %.1f and %.1f roundings", thickness[level],
@@ -518,7 +511,7 @@ static void assumed_strains(void)
 /* K(u) − K(0) has a part that is linear and one that is quadratic in u, so that derivatives are exact differences:
  * ∂²f [u, v] = ½ (K(u) − K(−u)) v and ∂³f [u, u, v] = (K(u) + K(−u) − 2 K(0)) v. The other functions of assumed strains
  * in a flat body: K v, vᵀK(0)v, polynomials, and for a uniform strain the stress stiffness of plain hexahedra. */
-static void assumed_derivatives(void)
+TEST(assumed_derivatives)
 {
     for (int t = 0; t < 2; t++) {
         enum { PLUS, MINUS, REST, SECOND, THIRD, FIELDS };
@@ -527,7 +520,7 @@ static void assumed_derivatives(void)
         sp_mesh mesh, plain;
         sp_fe_space body, other;
         sp_sparse K[2];
-        sp_polynomials made;
+        OWNED(sp_polynomials) made;
         sp_polynomial_report report;
         make_box(3, 2, 2, 0.3, 0.05, &mesh);
         make_box(3, 2, 2, 0.3, 0.05, &plain);
@@ -537,7 +530,7 @@ static void assumed_derivatives(void)
             plain.vertices[3 * v + 2] = mesh.vertices[3 * v + 2] *= 1e-3;
         mesh.block[type] = mesh.block[SP_HEX8];
         mesh.block[SP_HEX8] = (sp_element_block){0};
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         double *U = sp_pool_new(&pool, 2 * rows, sizeof *U), *y = sp_pool_new(&pool, FIELDS * rows, sizeof *y),
                *u = sp_pool_new(&pool, rows, sizeof *u), energies[2];
         for (int64_t i = 0; i < rows; i++) { /* displacements of about the thickness */
@@ -589,7 +582,6 @@ static void assumed_derivatives(void)
             const double expected = sp_elastic_force(&context, &body, u, NULL);
             CHECK(fabs(sum - expected) <= 1e-12 * expected, "%g J, not %g J", sum, expected);
         }
-        sp_polynomials_free(&made);
 
         CHECK_OK(sp_fe_space_new(&context, &plain, &other));
         CHECK_OK(sp_fe_space_pattern(&context, &other));
@@ -613,12 +605,11 @@ static void assumed_derivatives(void)
         sp_sparse_free(&K[0]), sp_sparse_free(&K[1]);
         sp_fe_space_free(&body), sp_fe_space_free(&other);
         sp_mesh_free(&mesh), sp_mesh_free(&plain);
-        sp_pool_free(&pool);
     }
 }
 
 /* Hessian products at rest, D(u)v and D(u), each for one law: against sums in extended precision. */
-static void products(void)
+TEST(products)
 {
     for (int level = 0; level < LEVELS; level++)
         for (int shape = 0; shape < SHAPES; shape++) {
@@ -626,10 +617,10 @@ static void products(void)
             static const int64_t pair[2] = {0, 1};
             double X[24], U[48], u[24], h[24], y[24], size[3] = {0}, off[3] = {0};
             exact expected[24] = {0}, damped[24] = {0}, matrix[24 * 24] = {0};
-            sp_mesh mesh;
-            sp_fe_space body;
-            sp_viscous viscous;
-            sp_sparse D;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_fe_space) body;
+            OWNED(sp_viscous) viscous;
+            OWNED(sp_sparse) D;
             reference r;
             const sp_material material = test_law(SP_LAW_LINEAR);
             const sp_viscosity viscosity = {0.7, 1.3};
@@ -723,16 +714,12 @@ static void products(void)
             }
             CHECK(off[0] <= 20 && off[1] <= 20 && off[2] <= 20, "shape %d, thickness %g: %g, %g, %g roundings", shape,
                   thickness[level], off[0], off[1], off[2]);
-            sp_sparse_free(&D);
-            sp_viscous_free(&viscous);
-            sp_fe_space_free(&body);
-            sp_mesh_free(&mesh);
         }
 }
 
 /* The Gram matrix of polynomials over linear strains sym(∇uⁱ) and products sym(∇uⁱᵀ∇uʲ), each entry relative to the
  * roots of its diagonal entries. */
-static void polynomials(void)
+TEST(polynomials)
 {
     enum { R = 3, N = R + R * (R + 1) / 2 };
     double worst[LEVELS] = {0};
@@ -741,10 +728,10 @@ static void polynomials(void)
             for (int quadrature = 2; quadrature <= 3; quadrature++) {
                 double X[24], U[24 * R], C[36], off = 0;
                 exact gram[N * N] = {0};
-                sp_mesh mesh;
-                sp_fe_space body;
+                OWNED(sp_mesh) mesh;
+                OWNED(sp_fe_space) body;
                 reference r;
-                sp_polynomials made;
+                OWNED(sp_polynomials) made;
                 sp_polynomial_report report;
                 const sp_material material = test_law(shape % 2 ? SP_LAW_STVK : SP_LAW_LINEAR);
                 const int corners = flat_shape(shape, thickness[level], X), rows = 3 * corners;
@@ -784,9 +771,6 @@ static void polynomials(void)
                 worst[level] = fmax(worst[level], off);
                 CHECK(off <= 100, "shape %d, thickness %g, %d points: %g roundings", shape, thickness[level], r.points,
                       off);
-                sp_polynomials_free(&made);
-                sp_fe_space_free(&body);
-                sp_mesh_free(&mesh);
             }
     for (int level = 0; level < LEVELS; level++)
         NOTE("thickness %g: %.1f roundings", thickness[level], worst[level]);
@@ -794,17 +778,17 @@ static void polynomials(void)
 
 /* More classes of elements than polynomials keep factors of, with slivers among them: energy of the polynomials against
  * that of the elements. */
-static void many_classes(void)
+TEST(many_classes)
 {
     enum { R = 4, N = R + R * (R + 1) / 2 };
-    sp_mesh box, mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) box, mesh;
+    OWNED(sp_fe_space) body;
     sp_polynomials made;
     sp_polynomial_report report;
     make_box(6, 5, 5, 0.2, 0.2, &box);
     CHECK_OK(sp_mesh_split(&context, &box, &mesh));
     const int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(R * rows), 8), *u = calloc((size_t)rows, 8), worst = 0;
+    double *U = test_new(R * rows, 8), *u = test_new(rows, 8), worst = 0;
     for (int64_t i = 0; i < R * rows; i++)
         U[i] = 0.1 * sp_random_normal(23, 0, (uint64_t)i);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -835,21 +819,9 @@ static void many_classes(void)
     }
     NOTE("energies off by %.1e", worst);
     CHECK(worst < 1e-13, "off by %g", worst);
-    free(U), free(u);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
-    sp_mesh_free(&box);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 1;
-    RUN(forces_and_tangents);
-    RUN(assumed_strains);
-    RUN(assumed_derivatives);
-    RUN(products);
-    RUN(polynomials);
-    RUN(many_classes);
-    return test_end();
 }

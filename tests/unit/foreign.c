@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-static sp_context context;
+OWNER(sp_polynomial_force)
 
 /* ---- a file to write to ---- */
 
@@ -114,12 +114,11 @@ static int read_exact(matrix_reader read, const char *data, int64_t count, sp_po
 
 static void refuse_matrix(matrix_reader read, const bytes *b, const char *words, int line)
 {
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_matrix m;
     int status = read_exact(read, b->data, b->count, &pool, &m);
     CHECK(status == SP_INPUT && strstr(context.message, words), "line %d: status %d, \"%s\" instead of \"%s\"", line,
           status, context.message, words);
-    sp_pool_free(&pool);
 }
 
 #define REFUSE_MATRIX(read, b, words) refuse_matrix(read, &(b), words, __LINE__)
@@ -128,20 +127,19 @@ static void refuse_matrix(matrix_reader read, const bytes *b, const char *words,
 static void refuse_other_lengths(matrix_reader read, const bytes *whole, const char *what)
 {
     for (int64_t count = 0; count <= whole->count + 1; count++) {
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         sp_matrix m;
         if (count == whole->count)
             continue;
         int status = read_exact(read, whole->data, count, &pool, &m);
         CHECK(status == SP_INPUT && context.message[0], "%s: %lld of %lld bytes: status %d", what, (long long)count,
               (long long)whole->count, status);
-        sp_pool_free(&pool);
     }
 }
 
 /* ---- NumPy ---- */
 
-static void npy_in_every_form(void)
+TEST(npy_in_every_form)
 {
     for (int form = 0; form < 16; form++) {
         bool big = form & 1, fortran = form & 2;
@@ -154,11 +152,10 @@ static void npy_in_every_form(void)
         bytes b = npy(version, dictionary, -1);
         for (int k = 0; k < 18; k++)
             add_number(&b, fortran ? value_of(k % 6, k / 6) : value_of(k / 3, k % 3), size, big);
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         sp_matrix m;
         CHECK_OK(read_exact(sp_matrix_parse_npy, b.data, b.count, &pool, &m));
         check_matrix(&m, 6, 3, what);
-        sp_pool_free(&pool);
         refuse_other_lengths(sp_matrix_parse_npy, &b, what);
     }
 }
@@ -172,7 +169,7 @@ static bytes full_npy(int version, const char *dictionary, int64_t length)
     return b;
 }
 
-static void npy_that_is_none(void)
+TEST(npy_that_is_none)
 {
 #define DICTIONARY "{'descr': '<f8', 'fortran_order': False, 'shape': (6, 3), }"
     static const struct {
@@ -240,7 +237,7 @@ static bytes vega(int64_t rows, int64_t columns, int count, int size)
     return b;
 }
 
-static void vega_matrices(void)
+TEST(vega_matrices)
 {
     for (int size = 4; size <= 8; size += 4) {
         bytes b = vega(6, 3, 18, size);
@@ -282,7 +279,7 @@ static bytes text_bytes(const char *text)
     return b;
 }
 
-static void market_matrices(void)
+TEST(market_matrices)
 {
     static const char *const good[] = {
         "%%MatrixMarket matrix array real general\n% a remark\n\n3 2\n0.25\n10.25\n20.25\n1.25\n11.25\n21.25\n",
@@ -292,22 +289,20 @@ static void market_matrices(void)
     };
     for (int i = 0; i < 3; i++) {
         bytes b = text_bytes(good[i]);
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         sp_matrix m;
         CHECK_OK(read_exact(sp_matrix_parse_market, b.data, b.count, &pool, &m));
         check_matrix(&m, 3, 2, good[i]);
-        sp_pool_free(&pool);
     }
     bytes b = text_bytes("%%MatrixMarket matrix coordinate integer general\n3 2 1\n2 2 -7\n");
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_matrix m;
     CHECK_OK(read_exact(sp_matrix_parse_market, b.data, b.count, &pool, &m));
     for (int k = 0; k < 6; k++)
         CHECK(m.value[k] == (k == 4 ? -7 : 0), "value %d is %g", k, m.value[k]);
-    sp_pool_free(&pool);
 }
 
-static void market_that_is_none(void)
+TEST(market_that_is_none)
 {
 #define ARRAY "%%MatrixMarket matrix array real general\n"
 #define ENTRIES "%%MatrixMarket matrix coordinate real general\n"
@@ -358,7 +353,7 @@ static void market_that_is_none(void)
 
 static void comes_back(const char *what, matrix_reader read, int64_t rows, int64_t columns, const double *values)
 {
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_matrix m = {0};
     int64_t size;
     char *data = written(&size);
@@ -366,10 +361,9 @@ static void comes_back(const char *what, matrix_reader read, int64_t rows, int64
     CHECK(m.rows == rows && m.columns == columns, "%s: %lld x %lld", what, (long long)m.rows, (long long)m.columns);
     CHECK(m.value && !memcmp(m.value, values, (size_t)(rows * columns) * 8), "%s: other values", what);
     free(data);
-    sp_pool_free(&pool);
 }
 
-static void every_value_comes_back(void)
+TEST(every_value_comes_back)
 {
     enum { ROWS = 9, COLUMNS = 5 };
     double values[ROWS * COLUMNS] = {0.1,     5e-324, 1.7976931348623157e308, -0.0,
@@ -479,9 +473,9 @@ static void evaluate(int64_t r, const double *linear, const double *quadratic, c
 /* The imported force at q against the file's coefficients, its energy and tangent against central differences. */
 static void check_force(int64_t r, const sp_cubic_force *stated, const sp_polynomials *polynomials, double size)
 {
-    sp_polynomial_force *force;
-    double *q = calloc((size_t)r, 8), *f = calloc((size_t)r, 8), *g = calloc((size_t)r, 8),
-           *absolute = calloc((size_t)r, 8), *K = calloc((size_t)(r * r), 8);
+    OWNED_POINTER(sp_polynomial_force) *force;
+    double *q = test_new(r, 8), *f = test_new(r, 8), *g = test_new(r, 8), *absolute = test_new(r, 8),
+           *K = test_new(r * r, 8);
     double worst = 0, slope[2] = {0}, scale = 0;
     CHECK_OK(sp_polynomial_force_new(&context, polynomials, r, &force));
     for (uint64_t trial = 0; trial < 3; trial++) {
@@ -512,8 +506,6 @@ static void check_force(int64_t r, const sp_cubic_force *stated, const sp_polyno
          slope[1]);
     CHECK(worst <= 1e-12, "force off by %g", worst);
     CHECK(slope[1] < 1e-3 && slope[1] <= 0.26 * slope[0], "not the gradient of the energy: %g, %g", slope[0], slope[1]);
-    sp_polynomial_force_free(force);
-    free(q), free(f), free(g), free(absolute), free(K);
 }
 
 static double largest_difference(int64_t count, const double *a, const double *b, double *largest)
@@ -539,7 +531,7 @@ static void check_same(const sp_cubic_force *a, const sp_cubic_force *b)
     }
 }
 
-static void places_of_monomials(void)
+TEST(places_of_monomials)
 {
     for (int i = 0; i < R; i++)
         for (int j = i; j < R; j++) {
@@ -550,10 +542,10 @@ static void places_of_monomials(void)
     CHECK(sp_cubic_triples(R) == TRIPLES && sp_cubic_triples(2000) == INT64_C(1335334000), "count of triples");
 }
 
-static void a_force_becomes_a_gram_matrix(void)
+TEST(a_force_becomes_a_gram_matrix)
 {
-    sp_cubic_force force, back;
-    sp_polynomials polynomials;
+    FREED_BY(sp_cubic_free) sp_cubic_force force, back;
+    OWNED(sp_polynomials) polynomials;
     double asymmetry[3], q[R], energy;
     CHECK_OK(sp_cubic_new(&context, R, &force));
     make_force(NULL, &force);
@@ -561,24 +553,20 @@ static void a_force_becomes_a_gram_matrix(void)
     for (int d = 0; d < 3; d++)
         CHECK(asymmetry[d] <= 1e-15, "asymmetry %g", asymmetry[d]);
     check_force(R, &force, &polynomials, 0.7);
-    sp_polynomial_force *evaluated;
+    OWNED_POINTER(sp_polynomial_force) *evaluated;
     CHECK_OK(sp_polynomial_force_new(&context, &polynomials, R, &evaluated));
     random_field(R, 9, q);
     energy = make_force(q, NULL);
     CHECK_NEAR(sp_polynomial_force_evaluate(evaluated, q, NULL, NULL), energy, 1e-13 * (1 + fabs(energy)));
-    sp_polynomial_force_free(evaluated);
     CHECK_OK(sp_cubic_from_polynomials(&context, &polynomials, &back));
     check_same(&force, &back);
-    sp_polynomials_free(&polynomials);
-    sp_cubic_free(&force);
-    sp_cubic_free(&back);
 }
 
-static void a_force_without_energy(void)
+TEST(a_force_without_energy)
 {
     for (int d = 0; d < 3; d++)
         for (int little = 0; little < 2; little++) {
-            sp_cubic_force force;
+            FREED_BY(sp_cubic_free) sp_cubic_force force;
             sp_polynomials polynomials;
             double asymmetry[3];
             CHECK_OK(sp_cubic_new(&context, R, &force));
@@ -591,24 +579,23 @@ static void a_force_without_energy(void)
                 sp_polynomials_free(&polynomials);
             else
                 CHECK(strstr(context.message, "no energy"), "%s", context.message);
-            sp_cubic_free(&force);
         }
 }
 
 /* A real body with parts by material: writing and reading keep the force. */
-static void a_body_keeps_its_force(void)
+TEST(a_body_keeps_its_force)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_polynomials polynomials, again;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_polynomials) polynomials, again;
     sp_polynomial_report report;
     sp_polynomial_parameters parameters = {.by_constant = true};
-    sp_cubic_force force, back;
+    FREED_BY(sp_cubic_free) sp_cubic_force force, back;
     double asymmetry[3], mass[R * R], gravity[3 * R];
     make_box(3, 2, 2, 0.4, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * R), sizeof *U);
+    double *U = test_new(rows * R, sizeof *U);
     random_field(rows * R, 21, U);
     CHECK_OK(sp_polynomials_new(&context, &body, R, U, &parameters, &polynomials, &report));
     CHECK(polynomials.part_count == 2, "%lld parts", (long long)polynomials.part_count);
@@ -621,13 +608,6 @@ static void a_body_keeps_its_force(void)
     CHECK_OK(sp_reduced_mass(&context, &body, false, R, U, mass, gravity));
     CHECK(!memcmp(mass, polynomials.mass, sizeof mass) && !memcmp(gravity, polynomials.gravity, sizeof gravity),
           "another mass than the polynomials'");
-    free(U);
-    sp_cubic_free(&force);
-    sp_cubic_free(&back);
-    sp_polynomials_free(&polynomials);
-    sp_polynomials_free(&again);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- .cub ---- */
@@ -645,15 +625,14 @@ static bytes cub(int64_t r, int64_t second, int64_t pairs, int64_t triples, int 
 
 static int read_cub(const bytes *b, int64_t count, sp_cubic_force *force)
 {
-    char *copy = malloc((size_t)count + 1);
+    char *copy = test_new(count + 1, 1);
     memcpy(copy, b->data, (size_t)count);
     context.message[0] = 0;
     int status = sp_cubic_parse(&context, copy, count, force);
-    free(copy);
     return status;
 }
 
-static void cub_files(void)
+TEST(cub_files)
 {
     bytes b = cub(2, 2, 3, 4, 18);
     sp_cubic_force force;
@@ -696,7 +675,7 @@ static void cub_files(void)
 }
 
 /* Published files: import, export, and the force of their coefficients. */
-static void published_cub_files(void)
+TEST(published_cub_files)
 {
     static const char *const names[] = {"vega/simpleBridge.cub", "vega/A.cub"};
     if (!test_meshes())
@@ -708,7 +687,7 @@ static void published_cub_files(void)
         if (!data)
             continue;
         sp_cubic_force force, back, stated = {.r = 20};
-        sp_polynomials polynomials;
+        OWNED(sp_polynomials) polynomials;
         double asymmetry[3];
         stated.linear = (double *)(data + 16); /* directly from the file, whose layout its README states */
         stated.quadratic = stated.linear + 400;
@@ -728,12 +707,11 @@ static void published_cub_files(void)
         check_same(&stated, &back);
         sp_cubic_free(&force);
         sp_cubic_free(&back);
-        sp_polynomials_free(&polynomials);
         free(data);
     }
 }
 
-static void published_surface_bases(void)
+TEST(published_surface_bases)
 {
     static const struct {
         const char *name;
@@ -744,7 +722,7 @@ static void published_surface_bases(void)
     for (int n = 0; n < 2; n++) {
         int64_t count;
         char *data = read_whole(test_meshes(), files[n].name, &count);
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         sp_matrix m = {0};
         CHECK(data, "cannot read %s", files[n].name);
         CHECK_OK(read_exact(sp_matrix_parse_vega, data, count, &pool, &m));
@@ -756,27 +734,11 @@ static void published_surface_bases(void)
         CHECK(size == count && !memcmp(again, data, (size_t)count), "%s: other bytes are written", files[n].name);
         free(again);
         free(data);
-        sp_pool_free(&pool);
     }
 }
 
-int main(void)
+AFTER_TESTS()
 {
-    context = sp_context_default();
-    RUN(npy_in_every_form);
-    RUN(npy_that_is_none);
-    RUN(vega_matrices);
-    RUN(market_matrices);
-    RUN(market_that_is_none);
-    RUN(every_value_comes_back);
-    RUN(places_of_monomials);
-    RUN(a_force_becomes_a_gram_matrix);
-    RUN(a_force_without_energy);
-    RUN(a_body_keeps_its_force);
-    RUN(cub_files);
-    RUN(published_cub_files);
-    RUN(published_surface_bases);
     if (file)
         fclose(file);
-    return test_end();
 }

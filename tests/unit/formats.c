@@ -50,7 +50,7 @@ static sp_columns modes_example(void)
                         .mesh = HASH};
 }
 
-static void columns_round_trip(void)
+TEST(columns_round_trip)
 {
     static int64_t pair[4] = {0, 0, 0, 1};
     static double singular[2] = {2, 0};
@@ -66,7 +66,7 @@ static void columns_round_trip(void)
         const sp_columns *wrote = table[i].columns;
         blob bytes = write_columns(table[i].kind, wrote);
         for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            sp_columns got;
+            OWNED(sp_columns) got = {0};
             int status = read_blob(bytes, as_pipe, read_columns, &got);
             CHECK(status == SP_OK, "%s: %s", table[i].kind, context.message);
             if (status != SP_OK)
@@ -84,7 +84,6 @@ static void columns_round_trip(void)
             CHECK(got.order == wrote->order && got.lumped == wrote->lumped && got.rigid == wrote->rigid &&
                       !strcmp(got.mesh, wrote->mesh),
                   "%s", table[i].kind);
-            sp_columns_free(&got);
         }
         free(bytes.data);
     }
@@ -107,7 +106,7 @@ static blob write_sparse(void)
     return end_writing(writer, meta);
 }
 
-static void sparse_round_trip(void)
+TEST(sparse_round_trip)
 {
     sp_sparse wrote = sparse_example(), got;
     blob bytes = write_sparse();
@@ -135,12 +134,12 @@ static blob write_polynomials(int64_t count)
     return end_writing(writer, meta);
 }
 
-static void polynomials_round_trip(void)
+TEST(polynomials_round_trip)
 {
     for (int64_t count = 1; count <= 2; count++) {
         blob bytes = write_polynomials(count);
         for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            sp_polynomials got;
+            OWNED(sp_polynomials) got = {0};
             sp_polynomial_part parts[2];
             sp_polynomials wrote = polynomials_example(parts, count);
             int status = read_blob(bytes, as_pipe, read_polynomials, &got);
@@ -162,7 +161,6 @@ static void polynomials_round_trip(void)
                           got.parts[i].value == parts[i].value && same(got.parts[i].gram, parts[i].gram, 25),
                       "part %d", (int)i);
             CHECK(!strcmp(read_basis_hash, HASH) && !read_mesh_hash[0], "hashes");
-            sp_polynomials_free(&got);
         }
         free(bytes.data);
     }
@@ -211,11 +209,11 @@ static blob write_mesh(void)
     return end_writing(writer, meta);
 }
 
-static void mesh_round_trip(void)
+TEST(mesh_round_trip)
 {
     blob bytes = write_mesh();
     for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-        sp_mesh got;
+        OWNED(sp_mesh) got = {0};
         int status = read_blob(bytes, as_pipe, read_mesh, &got);
         CHECK(status == SP_OK, "%s", context.message);
         if (status != SP_OK)
@@ -238,7 +236,6 @@ static void mesh_round_trip(void)
               "factor and fibre");
         CHECK(got.surface.vertex_count == 3 && got.surface.triangle_count == 1 && got.surface.weights[9] == 1,
               "surface");
-        sp_mesh_free(&got);
     }
     free(bytes.data);
 }
@@ -253,7 +250,7 @@ static int edit(const char *text, sp_material *materials, sp_helix *helices)
 }
 
 /* Materials that a text does not name stay, for every law. */
-static void edited_materials(void)
+TEST(edited_materials)
 {
     sp_material was[3] =
         {{.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_mass = 0.5},
@@ -320,8 +317,7 @@ static blob write_trajectory(int64_t r, int64_t points, const int64_t *vertex, i
     json_t *meta;
     sp_trajectory_writer *trajectory;
     sp_writer *writer = begin_writing(META("trajectory", ",\"mesh\":\"" HASH "\",\"basis\":\"" HASH "\""), &meta);
-    double *q = calloc((size_t)(4 * r + 12 * points + 1), sizeof *q), *qdot = q + r, *u = qdot + r,
-           *udot = u + 3 * points;
+    double *q = test_new(4 * r + 12 * points + 1, sizeof *q), *qdot = q + r, *u = qdot + r, *udot = u + 3 * points;
     CHECK_OK(sp_trajectory_begin(
         &context, writer, meta,
         &(sp_trajectory_layout){.r = r, .point_count = points, .vertex = vertex, .vertex_count = vertices},
@@ -340,7 +336,6 @@ static blob write_trajectory(int64_t r, int64_t points, const int64_t *vertex, i
         CHECK_OK(sp_trajectory_append(trajectory, &frame));
     }
     CHECK_OK(sp_trajectory_finish(trajectory));
-    free(q);
     return end_writing(writer, meta);
 }
 
@@ -361,7 +356,7 @@ static bool frames_are_right(const sp_trajectory *t, int64_t first)
     return true;
 }
 
-static void trajectory_round_trip(void)
+TEST(trajectory_round_trip)
 {
     static const int64_t vertex[3] = {8, 2, 5};
     /* 30 coordinates: 8 (1 + 60 + 4) = 520 bytes per frame, so 2016 of them in 2^20 bytes */
@@ -376,7 +371,7 @@ static void trajectory_round_trip(void)
     for (int i = 0; i < 4; i++) {
         blob bytes = write_trajectory(table[i].r, table[i].points, table[i].vertex, table[i].vertices, table[i].frames);
         for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            sp_trajectory got;
+            OWNED(sp_trajectory) got = {0};
             int status = read_blob(bytes, as_pipe, read_trajectory, &got);
             CHECK(status == SP_OK, "%s", context.message);
             if (status != SP_OK)
@@ -388,7 +383,6 @@ static void trajectory_round_trip(void)
             CHECK(!got.q == !table[i].r && !got.u == !table[i].points, "case %d: absent arrays", i);
             CHECK(table[i].vertex ? same(got.vertex, vertex, 3) : !got.vertex, "case %d: vertex", i);
             CHECK(strlen(got.hash) == 64 && !got.truncated && got.result, "case %d: end", i);
-            sp_trajectory_free(&got);
         }
         /* block by block */
         int descriptor = file_of(bytes);
@@ -417,7 +411,7 @@ static void trajectory_round_trip(void)
 
 /* ---- the container ---- */
 
-static void same_input_same_bytes(void)
+TEST(same_input_same_bytes)
 {
     blob a = write_polynomials(2), b = write_polynomials(2);
     CHECK(a.size == b.size && !memcmp(a.data, b.data, (size_t)a.size), "two runs differ");
@@ -432,7 +426,7 @@ static uint32_t number_at(const unsigned char *bytes)
 
 /* Those who read members one after the other find the next by the size in the local header, for any version of
  * libarchive. */
-static void local_headers_have_sizes(void)
+TEST(local_headers_have_sizes)
 {
     static const double values[3] = {1, 2, 3};
     blob file =
@@ -459,7 +453,7 @@ static bool wants_nothing(void *data, const char *name)
 }
 
 /* The definition by hand: name, NUL, header, data; result is no part of it. */
-static void hash_is_as_defined(void)
+TEST(hash_is_as_defined)
 {
     unsigned char bytes[4 + 128 + 16], *at = bytes;
     double values[2] = {1, -2};
@@ -478,14 +472,13 @@ static void hash_is_as_defined(void)
     for (int i = 0; i < SHA256_DIGEST_SIZE; i++)
         sprintf(expected + 2 * i, "%02x", digest[i]);
     blob file = make(NULL, (member[]){{"abc", SP_F8, false, 1, {2}, values}, {0}}, 0);
-    sp_file got;
+    OWNED(sp_file) got;
     CHECK_OK(read_blob(file, false, read_any, &got));
     CHECK(!strcmp(got.hash, expected), "%s is not %s", got.hash, expected);
-    sp_file_free(&got);
     int descriptor = file_of(file); /* also if the data is skipped */
     sp_reader *input;
     sp_array array;
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     char hash[SP_HASH_LENGTH];
     CHECK_OK(sp_reader_open(&context, descriptor, false, &input));
     do
@@ -494,12 +487,11 @@ static void hash_is_as_defined(void)
     sp_reader_hash(input, hash);
     CHECK(!strcmp(hash, expected), "passed over: %s", hash);
     sp_reader_close(input);
-    sp_pool_free(&pool);
     close(descriptor);
     free(file.data);
 }
 
-static void refuses_other_files(void)
+TEST(refuses_other_files)
 {
     static const double one = 1;
     const member x[] = {{"x", SP_F8, false, 1, {1}, &one}, {0}};
@@ -548,7 +540,7 @@ static void refuses_other_files(void)
 }
 
 /* A claim of 2^40 values in a pipe without data must not allocate the memory. */
-static void claims_are_not_believed(void)
+TEST(claims_are_not_believed)
 {
     static const char local[] = "PK\3\4\12\0\10\0\0\0\0\0\41\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.npy";
     unsigned char bytes[35 + 128];
@@ -569,7 +561,7 @@ static void claims_are_not_believed(void)
     }
 }
 
-static void says_what_the_system_says(void)
+TEST(says_what_the_system_says)
 {
     static const double one = 1;
     int full = open("/dev/full", O_WRONLY), descriptor = open("/dev/null", O_WRONLY);
@@ -612,12 +604,12 @@ static bool same_members(const sp_members *a, const sp_members *b)
 
 /* With any byte flipped the file is refused, or all values are the same (dates, comments). In a name, a header or data
  * it must be refused. */
-static void flipped_bytes(void)
+TEST(flipped_bytes)
 {
     blob files[] = {write_mesh(), write_polynomials(2), write_sparse()};
     int64_t passed = 0, total = 0;
     for (int f = 0; f < 3; f++) {
-        sp_file whole;
+        OWNED(sp_file) whole;
         CHECK_OK(read_blob(files[f], false, read_any, &whole));
         int descriptor = file_of(files[f]);
         for (int64_t i = 0; i < files[f].size; i++)
@@ -641,14 +633,13 @@ static void flipped_bytes(void)
                     abort();
             }
         close(descriptor);
-        sp_file_free(&whole);
         free(files[f].data);
     }
     NOTE("%lld of %lld flips change nothing that is read", (long long)passed, (long long)total);
     CHECK(passed < total / 4, "too many flips pass");
 }
 
-static void truncation(void)
+TEST(truncation)
 {
     sp_columns modes = modes_example();
     blob files[] = {write_mesh(), write_columns("modes", &modes), write_sparse(), write_trajectory(2, 0, NULL, 9, 5)};
@@ -671,7 +662,7 @@ static void truncation(void)
 }
 
 /* A rank-3 array in Fortran order: (2, 3, 4) with value 100 i + 10 j + k. */
-static void orders(void)
+TEST(orders)
 {
     double fortran[24], narrow_c[6];
     float narrow[6];
@@ -688,7 +679,7 @@ static void orders(void)
                                  {"c", SP_I4, false, 1, {2}, small},
                                  {0}},
                       0);
-    sp_file file;
+    OWNED(sp_file) file;
     sp_array *array;
     CHECK_OK(read_blob(bytes, false, read_any, &file));
     CHECK_OK(sp_members_read(&context, &file.members, "a", SP_F8, false, 3, (int64_t[]){2, 3, 4}, &array));
@@ -701,7 +692,6 @@ static void orders(void)
         CHECK_NEAR(((double *)array->data)[i], narrow_c[3 * (i % 2) + i / 2], 0);
     CHECK_OK(sp_members_read(&context, &file.members, "c", SP_I8, false, 1, NULL, &array));
     CHECK(((int64_t *)array->data)[0] == -1 && ((int64_t *)array->data)[1] == 7, "widened integers");
-    sp_file_free(&file);
     free(bytes.data);
 }
 
@@ -760,7 +750,7 @@ static int next_of(void *data, int64_t c, const double **column)
 }
 
 /* Columns longer than a piece, rows longer than a piece, and both orders and precisions. */
-static void columns_in_pieces(void)
+TEST(columns_in_pieces)
 {
     static const int64_t shapes[][2] = {{150000, 3}, {3, 150000}, {600, 700}, {3, 1}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
@@ -768,8 +758,8 @@ static void columns_in_pieces(void)
             int64_t rows = shapes[s][0], count = shapes[s][1], wrong = 0;
             bool fortran = kind & 1, wide = kind & 2;
             gathered got = {.U = calloc((size_t)(rows * count), 8)};
-            double *values = calloc((size_t)(rows * count), 8);
-            float *narrow = calloc((size_t)(rows * count), 4);
+            double *values = test_new(rows * count, 8);
+            float *narrow = test_new(rows * count, 4);
             for (int64_t c = 0; c < count; c++)
                 for (int64_t i = 0; i < rows; i++) {
                     int64_t at = fortran ? c * rows + i : i * count + c;
@@ -782,11 +772,11 @@ static void columns_in_pieces(void)
                                      wide ? (void *)values : (void *)narrow));
             CHECK_OK(sp_writer_close(writer));
             lseek(descriptor, 0, SEEK_SET);
-            sp_columns_pieces pieces = {.data = &got, .take = gather};
-            sp_columns columns;
+            OWNED(sp_columns_pieces) pieces = {.data = &got, .take = gather};
+            OWNED(sp_columns) columns;
             sp_reader *passing;
             sp_array first;
-            sp_file file;
+            OWNED(sp_file) file;
             CHECK_OK(sp_reader_open(&context, descriptor, false, &passing));
             sp_columns_divert(&context, passing, rows, &pieces);
             CHECK_OK(sp_file_begin(&context, passing, NULL, &file, &first));
@@ -799,9 +789,6 @@ static void columns_in_pieces(void)
             for (int64_t i = 0; i < rows * count; i++)
                 wrong += got.U[i] != (double)i;
             CHECK(wrong == 0, "%lld of %lld values differ", (long long)wrong, (long long)(rows * count));
-            sp_columns_free(&columns);
-            sp_columns_pieces_free(&pieces);
-            sp_file_free(&file);
             sp_reader_close(passing);
             /* written column by column: the same bytes */
             if (fortran && wide) {
@@ -816,7 +803,7 @@ static void columns_in_pieces(void)
                 close(again);
             }
             close(descriptor);
-            free(got.U), free(values), free(narrow);
+            free(got.U);
         }
 }
 
@@ -842,7 +829,7 @@ static int read_path(const char *name, reader read, void *to)
     return status;
 }
 
-static void foreign_files(void)
+TEST(foreign_files)
 {
     const char *base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%.150s/supple-XXXXXX", base && *base ? base : "/tmp");
@@ -930,26 +917,7 @@ static void foreign_files(void)
     remove_folder();
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     signal(SIGPIPE, SIG_IGN);
-    RUN(columns_round_trip);
-    RUN(sparse_round_trip);
-    RUN(polynomials_round_trip);
-    RUN(mesh_round_trip);
-    RUN(edited_materials);
-    RUN(trajectory_round_trip);
-    RUN(same_input_same_bytes);
-    RUN(local_headers_have_sizes);
-    RUN(hash_is_as_defined);
-    RUN(orders);
-    RUN(refuses_other_files);
-    RUN(claims_are_not_believed);
-    RUN(says_what_the_system_says);
-    RUN(flipped_bytes);
-    RUN(truncation);
-    RUN(columns_in_pieces);
-    RUN(foreign_files);
-    return test_end();
 }

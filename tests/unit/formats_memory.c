@@ -78,14 +78,14 @@ static void check_writer(const char *what, int (*write)(sp_writer *, json_t *))
     NOTE("%s: %ld allocations", what, n - 1);
 }
 
-static void writers(void)
+TEST(writers)
 {
     check_writer("mesh", write_mesh);
     check_writer("field", write_field);
 }
 
 /* Strings of fewer than 16 bytes: jansson loses bytes of longer ones without an error. */
-static void texts(void)
+TEST(texts)
 {
     static const char text[] = "{\"kind\": \"mesh\", \"numbers\": [1, 2.5, {\"a\": null}], \"b\": \"caf\\u00e9\"}";
     json_error_t error;
@@ -105,11 +105,7 @@ static void texts(void)
     }
 }
 
-int main(void)
+BEFORE_TESTS()
 {
     json_set_alloc_funcs(short_malloc, free);
-    context = sp_context_default();
-    RUN(writers);
-    RUN(texts);
-    return test_end();
 }

@@ -4,7 +4,7 @@
 
 /* ---- refusals by kind ---- */
 
-static void columns_refusals(void)
+TEST(columns_refusals)
 {
     static const double e[2] = {1, 2}, negative[2] = {1, -2}, bad[12] = {0, 0, 0, 0, 0, NAN},
                         infinite[2] = {1, INFINITY};
@@ -70,7 +70,7 @@ static blob with(const char *meta, const member *members, int count, member othe
     return make(meta, all, 0);
 }
 
-static void sparse_refusals(void)
+TEST(sparse_refusals)
 {
     static const double value[7] = {2, -1, -1, 2, -1, -1, 2}, lopsided[7] = {2, -1, -1.1, 2, -1, -1, 2}, bad[7] = {NAN};
     static const int64_t start[4] = {0, 2, 5, 7}, index[7] = {0, 1, 0, 1, 2, 1, 2}, shape[2] = {3, 3}, wide[2] = {3, 4},
@@ -117,7 +117,7 @@ static void sparse_refusals(void)
 #undef WITH
 }
 
-static void polynomials_refusals(void)
+TEST(polynomials_refusals)
 {
     static double lopsided[25], bad[25];
     sp_polynomial_part parts[2];
@@ -209,7 +209,7 @@ static void polynomials_refusals(void)
 #undef GROUPS
 }
 
-static void mesh_refusals(void)
+TEST(mesh_refusals)
 {
     static const int64_t out[8] = {0, 1, 2, 3, 4, 5, 6, 8}, one[1] = {1};
     static double bad[24];
@@ -271,7 +271,7 @@ static void mesh_refusals(void)
 READER(read_pointshell, sp_pointshell, sp_pointshell_read(&context, &file, into), sp_pointshell_free)
 
 /* Three points in two levels with one coordinate: spheres about the first point alone. */
-static void pointshell_refusals(void)
+TEST(pointshell_refusals)
 {
     static const double points[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, normals[9] = {0, 0, 1, 0, 0.6, 0.8, 1, 0, 0},
                         longer[9] = {0, 0, 1, 0, 0.6, 0.8, 1.1, 0, 0};
@@ -386,7 +386,7 @@ static int read_partial(int descriptor, void *to)
 #define TRAJECTORY META("trajectory", ",\"r\":1,\"points\":0,\"vertices\":8")
 
 /* Truncated anywhere, a trajectory gives exactly its complete blocks. */
-static void partial_trajectory(void)
+TEST(partial_trajectory)
 {
     enum { BLOCKS = 4 };
     small block;
@@ -465,7 +465,7 @@ static blob two_blocks(const char *meta, int skip, int block_of, member other)
     return make(meta, all, 0);
 }
 
-static void trajectory_refusals(void)
+TEST(trajectory_refusals)
 {
     static const double back[3] = {5, 4, 6}, again[3] = {2, 3, 4}, bad[12] = {0, NAN}, late[4] = {3, 4, 5, 6};
     static const int64_t far[1] = {8};
@@ -530,16 +530,7 @@ static void trajectory_refusals(void)
     REFUSE(make(points, (member[]){vertex, m[0], u, udot, m[3], {0}}, NO_RESULT), read_trajectory, "not result");
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     signal(SIGPIPE, SIG_IGN);
-    RUN(columns_refusals);
-    RUN(sparse_refusals);
-    RUN(polynomials_refusals);
-    RUN(mesh_refusals);
-    RUN(pointshell_refusals);
-    RUN(partial_trajectory);
-    RUN(trajectory_refusals);
-    return test_end();
 }

@@ -17,8 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static sp_context context; /* CHECK_OK prints its message */
-
 /* ---- bytes in memory, as a file and as a pipe ---- */
 
 typedef struct blob {

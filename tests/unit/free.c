@@ -9,8 +9,6 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-static sp_context context;
-
 typedef struct free_body {
     sp_mesh mesh;
     sp_fe_space body;
@@ -28,11 +26,10 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
     CHECK_OK(sp_fe_space_matrix(&context, &b->body, &b->K));
     CHECK_OK(sp_fe_space_mass_compressed(&context, &b->body, false, &b->M));
     b->rows = 3 * b->mesh.vertex_count; /* nothing fixed: free numbering is the full one */
-    double *rest = calloc((size_t)b->rows, 8), *rigid = calloc((size_t)(6 * b->rows), 8),
-           *residual = calloc((size_t)count, 8);
+    double *rest = test_new(b->rows, 8), *rigid = test_new(6 * b->rows, 8), *residual = test_new(count, 8);
     int64_t rigid_count;
-    b->lambda = calloc((size_t)count, 8);
-    b->U = calloc((size_t)(b->rows * count), 8);
+    b->lambda = test_new(count, 8);
+    b->U = test_new(b->rows * count, 8);
     sp_elastic_tangent(&context, &b->body, rest, 1, false, NULL, &b->K);
     CHECK_OK(sp_rigid_motions(&context, &b->body, &b->M, rigid, &rigid_count));
     CHECK(rigid_count == 6, "%lld rigid motions", (long long)rigid_count);
@@ -43,12 +40,10 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
           (long long)report.certified, (long long)report.below);
     for (int64_t i = 0; i < count; i++)
         CHECK(residual[i] < 1e-7, "residual %g of mode %lld", residual[i], (long long)i);
-    free(rest), free(rigid), free(residual);
 }
 
 static void end_free(free_body *b)
 {
-    free(b->lambda), free(b->U);
     sp_sparse_free(&b->K);
     sp_sparse_free(&b->M);
     sp_fe_space_free(&b->body);
@@ -56,9 +51,9 @@ static void end_free(free_body *b)
 }
 
 /* A cube has its first elastic eigenvalues in groups of two and three (cubic symmetry): all copies must be found. */
-static void cube_keeps_its_multiple_eigenvalues(void)
+TEST(cube_keeps_its_multiple_eigenvalues)
 {
-    free_body b;
+    FREED_BY(end_free) free_body b;
     make_free(4, 4, 4, 0, 6 + 8, &b);
     double *l = b.lambda + 6;
     NOTE("first eigenvalues over the first: %.6f %.6f %.6f %.6f %.6f %.6f %.6f %.6f", 1.0, l[1] / l[0], l[2] / l[0],
@@ -71,16 +66,14 @@ static void cube_keeps_its_multiple_eigenvalues(void)
     for (int i = 2; i + 2 < 8; i++)
         triple += fabs(l[i + 1] / l[i] - 1) < 1e-9 && fabs(l[i + 2] / l[i] - 1) < 1e-9;
     CHECK(triple > 0, "no triple eigenvalue among the next ones");
-    end_free(&b);
 }
 
 /* If one of two or three equal eigenvalues is requested, the whole group is returned. */
-static void groups_are_not_cut(void)
+TEST(groups_are_not_cut)
 {
-    free_body b;
+    FREED_BY(end_free) free_body b;
     make_free(4, 4, 4, 0, 6 + 12, &b);
-    double eigenvalue[24], residual[24], *vector = calloc((size_t)(24 * b.rows), 8),
-                                         *rigid = calloc((size_t)(6 * b.rows), 8);
+    double eigenvalue[24], residual[24], *vector = test_new(24 * b.rows, 8), *rigid = test_new(6 * b.rows, 8);
     int64_t rigid_count;
     CHECK_OK(sp_rigid_motions(&context, &b.body, &b.M, rigid, &rigid_count));
     for (int64_t count = 6; count < 6 + 9; count++) {
@@ -97,19 +90,17 @@ static void groups_are_not_cut(void)
             CHECK(fabs(eigenvalue[i] / b.lambda[i] - 1) < 1e-9 && residual[i] < 1e-7, "mode %lld: %g, residual %g",
                   (long long)i, eigenvalue[i], residual[i]);
     }
-    free(vector), free(rigid);
-    end_free(&b);
 }
 
 /* The same with few remaining directions, against all eigenvalues by LAPACK: as many modes as vertices, up to one less
  * than all; by both solvers where ARPACK has room. */
-static void groups_of_small_bodies(void)
+TEST(groups_of_small_bodies)
 {
     enum { N = 81 };
-    free_body b;
+    FREED_BY(end_free) free_body b;
     make_free(2, 2, 2, 0, 7, &b);
-    double *K = calloc(N * N, 8), *M = calloc(N * N, 8), *unit = calloc(N * N, 8),
-           *vector = calloc((size_t)(N + 4) * N, 8), *rigid = calloc(6 * N, 8), lambda[N], eigenvalue[N + 4],
+    double *K = test_new(N * N, 8), *M = test_new(N * N, 8), *unit = test_new(N * N, 8),
+           *vector = calloc((size_t)(N + 4) * N, 8), *rigid = test_new(6 * N, 8), lambda[N], eigenvalue[N + 4],
            residual[N + 4];
     int64_t rigid_count;
     for (int i = 0; i < N; i++)
@@ -135,14 +126,13 @@ static void groups_of_small_bodies(void)
                 CHECK(fabs(eigenvalue[i] / lambda[i] - 1) < 1e-9, "%lld modes: mode %lld has %g, not %g",
                       (long long)count, (long long)i, eigenvalue[i], lambda[i]);
         }
-    free(K), free(M), free(unit), free(vector), free(rigid);
-    end_free(&b);
+    free(vector);
 }
 
 /* Ψ_rotᵀ(H:Ψ_j)Ψ_i = (λ_j − λ_i) Ψ_iᵀ M [ω] Ψ_j, from differentiating f(R(X+u)−X) = R f(u). */
-static void rotations_see_no_force(void)
+TEST(rotations_see_no_force)
 {
-    free_body b;
+    FREED_BY(end_free) free_body b;
     make_free(4, 3, 2, 0.1, 6 + 5, &b);
     int64_t pair[50], pairs = 0;
     for (int64_t i = 6; i < 11; i++)
@@ -150,8 +140,8 @@ static void rotations_see_no_force(void)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
-    double *H = calloc((size_t)(b.rows * pairs), 8), *turned = calloc((size_t)b.rows, 8),
-           *product = calloc((size_t)b.rows, 8), worst = 0, largest = 0;
+    double *H = test_new(b.rows * pairs, 8), *turned = test_new(b.rows, 8), *product = test_new(b.rows, 8), worst = 0,
+           largest = 0;
     CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
     for (int axis = 0; axis < 3; axis++)
         for (int64_t c = 0; c < pairs; c++) {
@@ -173,16 +163,14 @@ static void rotations_see_no_force(void)
         }
     NOTE("identity holds to %.1e", worst / largest);
     CHECK(worst <= 1e-7 * largest, "off by %g of %g", worst, largest);
-    free(H), free(turned), free(product);
-    end_free(&b);
 }
 
 /* Solutions are mass-orthogonal to all modes and satisfy the projected equation, also where eigenvalues are multiple.
  */
-static void derivatives_solve_the_projected_equation(void)
+TEST(derivatives_solve_the_projected_equation)
 {
     for (int cube = 0; cube <= 1; cube++) {
-        free_body b;
+        FREED_BY(end_free) free_body b;
         int64_t elastic = cube ? 5 : 4; /* the cube's double and triple eigenvalue */
         make_free(cube ? 4 : 5, cube ? 4 : 3, cube ? 4 : 2, cube ? 0 : 0.1, 6 + elastic, &b);
         int64_t pair[50], pairs = 0;
@@ -191,8 +179,8 @@ static void derivatives_solve_the_projected_equation(void)
                 pair[2 * pairs] = i;
                 pair[2 * pairs++ + 1] = j;
             }
-        double *phi = calloc((size_t)(b.rows * pairs), 8), *H = calloc((size_t)(b.rows * pairs), 8),
-               *Kp = calloc((size_t)b.rows, 8), *Mp = calloc((size_t)b.rows, 8);
+        double *phi = test_new(b.rows * pairs, 8), *H = test_new(b.rows * pairs, 8), *Kp = test_new(b.rows, 8),
+               *Mp = test_new(b.rows, 8);
         sp_free_derivatives_report report;
         CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
         CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
@@ -232,8 +220,6 @@ static void derivatives_solve_the_projected_equation(void)
         CHECK(along < 1e-10, "a derivative has %g along a mode", along);
         if (!cube)
             CHECK(asymmetry > 1e-3, "derivatives (i,j) and (j,i) are the same: %g", asymmetry);
-        free(phi), free(H), free(Kp), free(Mp);
-        end_free(&b);
     }
 }
 
@@ -242,12 +228,12 @@ static void derivatives_solve_the_projected_equation(void)
 static void tangent_subspace(free_body *b, const double *u, int64_t count, double *S)
 {
     int64_t n = b->rows;
-    sp_sparse K;
+    OWNED(sp_sparse) K;
     CHECK_OK(sp_fe_space_matrix(&context, &b->body, &K));
     sp_elastic_tangent(&context, &b->body, u, 1, false, NULL, &K);
-    double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *value = calloc((size_t)n, 8),
-           *MS = calloc((size_t)(n * count), 8), *G = calloc((size_t)(count * count), 8);
-    lapack_int *pivot = calloc((size_t)count, sizeof *pivot);
+    double *A = test_new(n * n, 8), *B = test_new(n * n, 8), *value = test_new(n, 8), *MS = test_new(n * count, 8),
+           *G = test_new(count * count, 8);
+    lapack_int *pivot = test_new(count, sizeof *pivot);
     for (int64_t row = 0; row < n; row++) {
         for (int64_t k = K.start[row]; k < K.start[row + 1]; k++)
             A[K.index[k] * n + row] = K.value[k];
@@ -265,15 +251,13 @@ static void tangent_subspace(free_body *b, const double *u, int64_t count, doubl
           "the subspaces have nothing in common");
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)count, (int)count, 1, A, (int)n, G, (int)count,
                 0, S, (int)n);
-    sp_sparse_free(&K);
-    free(A), free(B), free(value), free(MS), free(G), free(pivot);
 }
 
 /* Φ_ij is the derivative of the subspace of the modes as the body deforms along Ψ_j, by central differences, also where
  * eigenvalues are multiple (a cube): single eigenvectors have no derivative there, the subspace has. */
-static void derivatives_are_those_of_the_subspace(void)
+TEST(derivatives_are_those_of_the_subspace)
 {
-    free_body b;
+    FREED_BY(end_free) free_body b;
     int64_t elastic = 5, k = 6 + elastic;
     make_free(3, 3, 3, 0, k, &b);
     int64_t pair[50], pairs = 0;
@@ -282,8 +266,8 @@ static void derivatives_are_those_of_the_subspace(void)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
-    double *phi = calloc((size_t)(b.rows * pairs), 8), *u = calloc((size_t)b.rows, 8),
-           *plus = calloc((size_t)(b.rows * k), 8), *minus = calloc((size_t)(b.rows * k), 8);
+    double *phi = test_new(b.rows * pairs, 8), *u = test_new(b.rows, 8), *plus = test_new(b.rows * k, 8),
+           *minus = test_new(b.rows * k, 8);
     sp_free_derivatives_report report;
     CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
     double previous = 0;
@@ -319,17 +303,15 @@ static void derivatives_are_those_of_the_subspace(void)
         previous = worst;
     }
     CHECK(previous < 1e-2, "off by %g", previous);
-    free(phi), free(u), free(plus), free(minus);
-    end_free(&b);
 }
 
 /* Two free pieces have twelve rigid motions, not six: refused. The same for a free piece beside a fixed one. */
-static void separate_free_pieces_are_refused(void)
+TEST(separate_free_pieces_are_refused)
 {
     for (int prescribed = 0; prescribed <= 1; prescribed++) {
-        sp_mesh one, two;
-        sp_fe_space body;
-        sp_sparse M;
+        OWNED(sp_mesh) one, two;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) M;
         int64_t count;
         make_box(2, 2, 2, 0.2, 0, &one);
         make_box(2, 2, 4, 0.2, 0, &two); /* room for both */
@@ -349,24 +331,19 @@ static void separate_free_pieces_are_refused(void)
             CHECK_OK(sp_mesh_fix_list(&context, &two, 4, (int64_t[]){0, 1, 3, 9}, 7));
         CHECK_OK(sp_fe_space_new(&context, &two, &body));
         CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
-        double *R = calloc((size_t)(6 * body.dof_count), 8);
+        double *R = test_new(6 * body.dof_count, 8);
         CHECK(sp_rigid_motions(&context, &body, &M, R, &count) == SP_INPUT &&
                   strstr(context.message, "2 separate pieces"),
               "%s", context.message);
-        free(R);
-        sp_sparse_free(&M);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&one);
-        sp_mesh_free(&two);
     }
 }
 
 /* An external stiffness that resists rigid motions (K + 50 M): its six lowest eigenvalues are 50, not 0. */
-static void foreign_stiffness_is_believed(void)
+TEST(foreign_stiffness_is_believed)
 {
-    free_body b;
+    FREED_BY(end_free) free_body b;
     make_free(3, 2, 2, 0.1, 8, &b);
-    double *rigid = calloc((size_t)(6 * b.rows), 8), lambda[8], residual[8], *vector = calloc((size_t)(8 * b.rows), 8);
+    double *rigid = test_new(6 * b.rows, 8), lambda[8], residual[8], *vector = test_new(8 * b.rows, 8);
     int64_t count;
     CHECK_OK(sp_rigid_motions(&context, &b.body, &b.M, rigid, &count));
     for (int64_t row = 0; row < b.M.order; row++)
@@ -381,20 +358,4 @@ static void foreign_stiffness_is_believed(void)
     CHECK(report.rigid == 0, "%lld rigid modes", (long long)report.rigid);
     for (int i = 0; i < 8; i++)
         CHECK_NEAR(lambda[i], b.lambda[i] + 50, 1e-8 * lambda[i]);
-    free(rigid), free(vector);
-    end_free(&b);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(cube_keeps_its_multiple_eigenvalues);
-    RUN(groups_are_not_cut);
-    RUN(groups_of_small_bodies);
-    RUN(rotations_see_no_force);
-    RUN(derivatives_solve_the_projected_equation);
-    RUN(derivatives_are_those_of_the_subspace);
-    RUN(separate_free_pieces_are_refused);
-    RUN(foreign_stiffness_is_believed);
-    return test_end();
 }

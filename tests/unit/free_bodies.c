@@ -13,7 +13,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_free_body)
 
 static const double none[3] = {0, 0, 0};
 
@@ -38,7 +38,7 @@ static void make_model(model *m)
     make_box(8, 4, 2, 0.1, 0.2, &m->mesh);
     CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
-    m->U = calloc((size_t)(m->rows * R), 8);
+    m->U = test_new(m->rows * R, 8);
     for (int64_t v = 0; v < m->mesh.vertex_count; v++) {
         const double *X = m->mesh.vertices + 3 * v, x = X[0] - 0.35, y = X[1] - 0.2, z = X[2] - 0.12;
         const double field[R][3] = {{x, 0, 0},
@@ -62,12 +62,11 @@ static void make_model(model *m)
     CHECK_OK(sp_inertia_of_body(&context, &m->body, false, R, m->U, &m->inertia));
 }
 
-static void free_model(model *m)
+static void model_free(model *m)
 {
     m->watch.destroy(m->watch.self);
     sp_inertia_free(&m->inertia);
     sp_polynomials_free(&m->polynomials);
-    free(m->U);
     sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
@@ -144,11 +143,11 @@ static double length(int n, const double *a)
 
 /* ---- inertia ---- */
 
-static void inertia_of_boxes(void)
+TEST(inertia_of_boxes)
 {
     const double side[3] = {0.8, 0.4, 0.2}, mass = 1000 * 0.8 * 0.4 * 0.2;
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     sp_inertia t;
     make_box(8, 4, 2, 0.1, 0, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -162,25 +161,22 @@ static void inertia_of_boxes(void)
         }
         sp_inertia_free(&t);
         if (solid == 0) {
-            sp_surface s = new_surface(8, 12);
+            OWNED(sp_surface) s = new_surface(8, 12);
             add_box(&s, (double[]){7, 7, 7}, (double[]){7.8, 7.4, 7.2});
             CHECK_OK(sp_inertia_of_surface(&context, &s, 1000, &t));
-            sp_surface_free(&s);
         }
     }
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* An octahedron |x/a| + |y/b| + |z/c| ≤ 1, turned and shifted, as a soup without shared vertices: V = 4abc/3, ∫x² = V
  * a²/10. And a ball's inertia is approached with slope 2. */
-static void inertia_of_solids(void)
+TEST(inertia_of_solids)
 {
     const double half[3] = {0.5, 0.3, 0.7}, volume = 4.0 / 3 * 0.5 * 0.3 * 0.7, density = 700, at[3] = {3, -4, 5};
     double turn[4], R9[9], error[3];
     sp_quaternion_from_vector((double[]){0.3, -0.8, 0.5}, turn);
     sp_quaternion_matrix(turn, R9);
-    sp_surface s = new_surface(24, 8);
+    OWNED(sp_surface) s = new_surface(24, 8);
     for (int t = 0; t < 8; t++) {
         double sign[3] = {t & 1 ? -1 : 1, t & 2 ? -1 : 1, t & 4 ? -1 : 1};
         bool even = sign[0] * sign[1] * sign[2] > 0;
@@ -208,27 +204,25 @@ static void inertia_of_solids(void)
         }
     }
     sp_inertia_free(&inertia);
-    sp_surface_free(&s);
     for (int k = 0; k < 3; k++) {
-        sp_surface ball = sphere(8 << k);
+        OWNED(sp_surface) ball = sphere(8 << k);
         CHECK_OK(sp_inertia_of_surface(&context, &ball, 1, &inertia));
         error[k] = 4 * PI / 15 - inertia.S[0]; /* ∫x² of the unit ball */
         sp_inertia_free(&inertia);
-        sp_surface_free(&ball);
     }
     NOTE("ball: slopes %.3f %.3f", log2(error[0] / error[1]), log2(error[1] / error[2]));
     CHECK_NEAR(log2(error[1] / error[2]), 2, 0.05);
 }
 
 /* Kinetic energy, momentum of rotation and slopes of A(q) from velocities of all vertices and the assembled mass. */
-static void energy_is_that_of_the_full_mesh(void)
+TEST(energy_is_that_of_the_full_mesh)
 {
-    model m;
-    sp_sparse M;
+    OWNED(model) m;
+    OWNED(sp_sparse) M;
     make_model(&m);
     CHECK_OK(sp_fe_space_mass_compressed(&context, &m.body, false, &M));
     sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 1e-3});
-    double *v = calloc((size_t)m.rows, 8), *Mv = calloc((size_t)m.rows, 8), *x = calloc((size_t)m.rows, 8);
+    double *v = test_new(m.rows, 8), *Mv = test_new(m.rows, 8), *x = test_new(m.rows, 8);
     for (uint64_t trial = 0; trial < 4; trial++) {
         double q[R], qdot[R], velocity[3], omega[3], x0[3], angle[3], rows[3 * R], expected[6] = {0},
                                                                                    expected_energy = 0;
@@ -301,10 +295,7 @@ static void energy_is_that_of_the_full_mesh(void)
         CHECK(distance(3, angular, expected + 3) < 1e-12 * (length(3, expected + 3) + m.inertia.mass),
               "angular momentum off by %g", distance(3, angular, expected + 3));
     }
-    free(v), free(Mv), free(x);
-    sp_sparse_free(&M);
     sp_free_body_free(body);
-    free_model(&m);
 }
 
 /* ---- rigid bodies ---- */
@@ -319,7 +310,7 @@ static sp_free_body *new_rigid(sp_inertia *inertia, const double J[6], double st
 
 /* J = diag(1, 1, 2), Ω = (w, 0, s): Ω turns in the body about z at s (2 − 1)/1, the body's axis about L at |L|/1;
  * R = exp(L t) R₀ exp(−s t e_z) with |L| = √(w² + 4 s²). */
-static void symmetric_top_precesses(void)
+TEST(symmetric_top_precesses)
 {
     const double w = 2, s = 3, T = 1, L[3] = {w * T, 0, 2 * s * T};
     double error[3], expected[4], a[4], b[4];
@@ -327,7 +318,7 @@ static void symmetric_top_precesses(void)
     sp_quaternion_from_vector((double[]){0, 0, -s * T}, b);
     sp_quaternion_multiply(a, b, expected);
     for (int k = 0; k < 3; k++) {
-        sp_inertia inertia;
+        OWNED(sp_inertia) inertia;
         int64_t steps = 100 << k;
         sp_free_body *body = new_rigid(&inertia, (double[]){1, 1, 2, 0, 0, 0}, T / (double)steps);
         sp_pose pose = sp_pose_identity();
@@ -345,16 +336,15 @@ static void symmetric_top_precesses(void)
             a[c] = sign * expected[c];
         error[k] = distance(4, state->rotation, a) + distance(3, state->Omega, Omega);
         sp_free_body_free(body);
-        sp_inertia_free(&inertia);
     }
     CHECK(error[0] < 0.01, "off by %g", error[0]);
     CHECK_ORDERS(error, 2, 0.02, 0.01, "pose");
 }
 
 /* Rotation almost about the intermediate axis: it tumbles repeatedly and conserves all invariants. */
-static void rigid_motion_is_kept(void)
+TEST(rigid_motion_is_kept)
 {
-    sp_inertia inertia;
+    OWNED(sp_inertia) inertia;
     sp_free_body *body = new_rigid(&inertia, (double[]){1, 2, 2.5, 0, 0, 0}, 2e-3);
     sp_pose pose = {{0.4, 0.5, 0.6}, {0.5, 0.5, -0.5, 0.5}};
     double omega[3], R9[9], linear[3], angular[3], P[3], L[3], energy, kinetic, strain, worst[3] = {0}, moment = 0;
@@ -389,7 +379,6 @@ static void rigid_motion_is_kept(void)
           worst[1], worst[2]);
     CHECK(sp_free_body_reported(body)->steps == 10000, "%lld steps", (long long)sp_free_body_reported(body)->steps);
     sp_free_body_free(body);
-    sp_inertia_free(&inertia);
 }
 
 /* Euler's equations J Ω̇ = (JΩ) × Ω + Rᵀ T of a body without symmetry by Runge and Kutta's method in fine steps. */
@@ -406,7 +395,7 @@ static void rate(const double s[7], const double J[3], const double T[3], double
         ds[4 + c] = (gyration[c] + torque[c]) / J[c];
 }
 
-static void euler_equations_with_torque(void)
+TEST(euler_equations_with_torque)
 {
     const double J[3] = {1, 1.7, 2.4}, T[3] = {3, -2, 4};
     double s[7] = {1, 0, 0, 0, 2, -1, 3}, k[4][7], at[7], error[3];
@@ -422,7 +411,7 @@ static void euler_equations_with_torque(void)
             s[c] += h / 6 * (k[0][c] + 2 * k[1][c] + 2 * k[2][c] + k[3][c]);
     }
     for (int e = 0; e < 3; e++) {
-        sp_inertia inertia;
+        OWNED(sp_inertia) inertia;
         int64_t steps = 100 << e;
         sp_free_body *body = new_rigid(&inertia, (double[]){J[0], J[1], J[2], 0, 0, 0}, 1.0 / (double)steps);
         sp_pose pose = sp_pose_identity();
@@ -454,14 +443,13 @@ static void euler_equations_with_torque(void)
             at[c] = sign * s[c];
         error[e] = distance(4, state->rotation, at) + distance(3, state->Omega, s + 4);
         sp_free_body_free(body);
-        sp_inertia_free(&inertia);
     }
     CHECK_ORDERS(error, 2, 0.05, 0.03, "pose");
 }
 
-static void constant_force_makes_a_parabola(void)
+TEST(constant_force_makes_a_parabola)
 {
-    sp_inertia inertia;
+    OWNED(sp_inertia) inertia;
     const double h = 0.01, g[3] = {0, -9.81, 2}, F[3] = {2 * g[0], 2 * g[1], 2 * g[2]}, v0[3] = {3, 4, -1};
     sp_free_body *body = new_rigid(&inertia, (double[]){1, 1.7, 2.4, 0.1, -0.2, 0.05}, h);
     sp_pose pose = sp_pose_identity();
@@ -473,7 +461,6 @@ static void constant_force_makes_a_parabola(void)
             CHECK_NEAR(sp_free_body_state(body)->c[c], inertia.centre[c] + v0[c] * t + 0.5 * g[c] * t * t, 1e-12);
     }
     sp_free_body_free(body);
-    sp_inertia_free(&inertia);
 }
 
 /* ---- deformable bodies ---- */
@@ -490,9 +477,9 @@ static void start_tumbling(sp_free_body *body, double speed)
                        qdot);
 }
 
-static void deformable_motion_is_kept(void)
+TEST(deformable_motion_is_kept)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 5e-4});
     double linear[3], angular[3], P[3], L[3], kinetic, strain, energy, most_strain = 0, most_q[R] = {0}, worst[3] = {0};
@@ -547,16 +534,15 @@ static void deformable_motion_is_kept(void)
     CHECK(distance(3, angular, L) < 1e-12 * length(3, L), "semi-implicit: angular momentum off by %g of %g",
           distance(3, angular, L), length(3, L));
     sp_free_body_free(body);
-    free_model(&m);
 }
 
 /* A loose tolerance causes no energy error, because the last correction doubles the digits. Steps of several periods of
  * the slower modes, in which whole iterations diverge, conserve everything too. */
-static void loose_and_long_steps_keep_energy(void)
+TEST(loose_and_long_steps_keep_energy)
 {
     static const sp_free_parameters variant[] = {{.step = 5e-4, .tolerance = 1e-8}, {.step = 0.032}, {.step = 0.064}};
     static const double speed[] = {1, 2, 1};
-    model m;
+    OWNED(model) m;
     make_model(&m);
     for (int k = 0; k < 3; k++) {
         sp_free_body *body = new_body(&m, &variant[k]);
@@ -579,7 +565,6 @@ static void loose_and_long_steps_keep_energy(void)
               (long long)report->worst_iterations);
         sp_free_body_free(body);
     }
-    free_model(&m);
 }
 
 /* The complete state at time T: pose, velocities, q, qdot. */
@@ -603,7 +588,7 @@ static void run(const model *m, sp_free_parameters parameters, double h, double 
     sp_free_body_free(body);
 }
 
-static void second_order_in_time(void)
+TEST(second_order_in_time)
 {
     static const struct {
         const char *name;
@@ -614,7 +599,7 @@ static void second_order_in_time(void)
                    {"decoupled", {.decoupled = true}},
                    {"decoupled, damped, semi-implicit",
                     {.decoupled = true, .semi_implicit = true, .damping_mass = 2, .damping_stiffness = 5e-4}}};
-    model m;
+    OWNED(model) m;
     make_model(&m);
     double seen[4][SEEN], fine[5][SEEN];
     for (size_t k = 0; k < sizeof variant / sizeof *variant; k++) {
@@ -629,13 +614,12 @@ static void second_order_in_time(void)
         if (k == 2)
             CHECK(distance(SEEN, fine[0], fine[2]) < 10 * error[2], "off by %g", distance(SEEN, fine[0], fine[2]));
     }
-    free_model(&m);
 }
 
 /* F, T, Q and damping change the energy by their work. */
-static void work_accounts_for_energy(void)
+TEST(work_accounts_for_energy)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     for (int k = 0; k < 3; k++) {
         const double h = 5e-4, F[3] = {300, 200, -400}, T[3] = {9, -12, 20};
@@ -682,15 +666,14 @@ static void work_accounts_for_energy(void)
             CHECK(lost > 0.05 * size, "damping took %g J of %g", lost, size);
         sp_free_body_free(body);
     }
-    free_model(&m);
 }
 
 /* With damping the body comes to rest in a frame that rotates steadily, where f(q) = ½ Ωᵀ ∂J Ω. The right side is the
  * gradient of ½ ∫ρ|Ω × y|² of the full mesh by central differences, which are exact for a quadratic function. */
-static void spinning_body_finds_its_balance(void)
+TEST(spinning_body_finds_its_balance)
 {
-    model m;
-    sp_sparse M;
+    OWNED(model) m;
+    OWNED(sp_sparse) M;
     make_model(&m);
     CHECK_OK(sp_fe_space_mass_compressed(&context, &m.body, false, &M));
     sp_free_body *body =
@@ -705,7 +688,7 @@ static void spinning_body_finds_its_balance(void)
     CHECK(distance(3, angular, L) < 1e-12 * length(3, L), "angular momentum off by %g", distance(3, angular, L));
     CHECK(length(R, sp_free_body_qdot(body)) < 1e-9, "it still deforms at %g", length(R, sp_free_body_qdot(body)));
     m.watch.evaluate(m.watch.self, sp_free_body_q(body), false, f, K);
-    double *v = calloc((size_t)m.rows, 8), *Mv = calloc((size_t)m.rows, 8), energy[2];
+    double *v = test_new(m.rows, 8), *Mv = test_new(m.rows, 8), energy[2];
     for (int j = 0; j < R; j++) {
         for (int side = 0; side < 2; side++) {
             double q[R], sum[3] = {0};
@@ -732,20 +715,17 @@ static void spinning_body_finds_its_balance(void)
     NOTE("balance off by %.1e of %.0f; stretch %.3f", worst / size, size, sp_free_body_q(body)[0]);
     CHECK(sp_free_body_q(body)[0] > 0.01, "it did not stretch: %g", sp_free_body_q(body)[0]);
     CHECK(worst < 1e-8 * size, "off by %g of %g", worst, size);
-    free(v), free(Mv);
-    sp_sparse_free(&M);
     sp_free_body_free(body);
-    free_model(&m);
 }
 
 /* Rotation without deformation and deformation without rotation. */
-static void decoupled_bodies_do_not_feel_their_rotation(void)
+TEST(decoupled_bodies_do_not_feel_their_rotation)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_free_body *both = new_body(&m, &(sp_free_parameters){.step = 1e-3, .decoupled = true}),
                  *still = new_body(&m, &(sp_free_parameters){.step = 1e-3, .decoupled = true}), *rigid;
-    sp_inertia alone;
+    OWNED(sp_inertia) alone;
     CHECK_OK(sp_inertia_of_body(&context, &m.body, false, 0, NULL, &alone));
     CHECK_OK(sp_free_body_new(&context, &alone, NULL, &(sp_free_parameters){.step = 1e-3}, &rigid));
     sp_pose pose = sp_pose_identity();
@@ -765,8 +745,6 @@ static void decoupled_bodies_do_not_feel_their_rotation(void)
     CHECK(distance(R, sp_free_body_q(both), sp_free_body_q(still)) < 1e-11, "deformation off by %g",
           distance(R, sp_free_body_q(both), sp_free_body_q(still)));
     sp_free_body_free(both), sp_free_body_free(still), sp_free_body_free(rigid);
-    sp_inertia_free(&alone);
-    free_model(&m);
 }
 
 /* Fills both triangles, as an unsymmetric force does. */
@@ -798,15 +776,15 @@ static void weigh_by_coordinate(const model *m, double spread, sp_cubature *cuba
 /* Weights by coordinate (modal cubature) on a free body. If all are 1 they give the exact projected force, and so the
  * motion of the polynomials, with the work against the force equal to the strain energy. Other weights are the gradient
  * of no energy: momenta are conserved, and kinetic energy and work balance, but the work depends on the path. */
-static void weights_by_coordinate(void)
+TEST(weights_by_coordinate)
 {
     enum { STEPS = 200 };
-    model m;
+    OWNED(model) m;
     make_model(&m);
     for (int c = 0; c < 4; c++) {
         const double spread = c % 2 ? 0.3 : 0;
         const sp_free_parameters p = {.step = 2e-3, .decoupled = c >= 2};
-        sp_cubature cubature;
+        OWNED(sp_cubature) cubature;
         sp_reduced_force force;
         sp_free_body *by_weights, *exact;
         double linear[2][3], angular[2][3], kinetic[2], strain[2], start, own, none_of_it;
@@ -844,20 +822,18 @@ static void weights_by_coordinate(void)
                   "case %d: angular momentum off by %g", c, distance(3, angular[0], angular[1]));
         sp_free_body_free(by_weights);
         sp_free_body_free(exact);
-        sp_cubature_free(&cubature);
     }
-    free_model(&m);
 }
 
 /* Without coupling the deformation is factored by Cholesky, and by LU if it is not positive definite or may be
  * unsymmetric: compressed bodies, and the same with forces that are declared unsymmetric. Shared workspace changes
  * nothing. */
-static void decoupled_steps_by_either_factor(void)
+TEST(decoupled_steps_by_either_factor)
 {
     enum { BODIES = 3, STEPS = 6 };
-    model m;
+    OWNED(model) m;
     make_model(&m);
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_free_workspaces workspaces;
     sp_free_workspaces_new(&pool, 1, R + 2, &workspaces);
     CHECK(!pool.failed, "memory");
@@ -927,16 +903,14 @@ static void decoupled_steps_by_either_factor(void)
     CHECK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1, .workspaces = &small},
                            &body) == SP_USAGE,
           "too little room");
-    sp_pool_free(&pool);
-    free_model(&m);
 }
 
 /* A spring between a vertex of a deformable body and a point of a rigid one, with its force at the predicted midpoint:
  * the total momenta are conserved. */
-static void opposite_forces_keep_momenta(void)
+TEST(opposite_forces_keep_momenta)
 {
-    model m;
-    sp_inertia inertia;
+    OWNED(model) m;
+    OWNED(sp_inertia) inertia;
     make_model(&m);
     const double h = 1e-3, y[3] = {0.4, 0.1, 0};
     const int64_t vertex = 17;
@@ -988,17 +962,15 @@ static void opposite_forces_keep_momenta(void)
          size[1]);
     CHECK(worst[0] < 1e-12 * size[0] && worst[1] < 1e-12 * size[1], "momenta off by %g %g", worst[0], worst[1]);
     sp_free_body_free(soft), sp_free_body_free(hard);
-    sp_inertia_free(&inertia);
-    free_model(&m);
 }
 
 /* Virtual work: F·δc + T·δφ + Q·δq is the force times the point's displacement, for any motion; velocities are such
  * motions. */
-static void forces_do_the_work_of_their_points(void)
+TEST(forces_do_the_work_of_their_points)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
-    sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 1e-3});
+    OWNED_POINTER(sp_free_body) *body = new_body(&m, &(sp_free_parameters){.step = 1e-3});
     double q[R], qdot[R], rows[3 * R], y[3], velocity[3], F[3] = {0}, T[3] = {0}, Q[R] = {0}, R9[9],
                                                           omega[3] = {3, -1, 2}, v[3] = {0.5, 0.7, -0.2}, power = 0;
     const double force[3] = {20, -30, 10};
@@ -1016,14 +988,12 @@ static void forces_do_the_work_of_their_points(void)
     for (int j = 0; j < R; j++)
         power += Q[j] * qdot[j];
     CHECK_NEAR(power, sp_dot3(force, velocity), 1e-12 * 40 * length(3, velocity));
-    sp_free_body_free(body);
-    free_model(&m);
 }
 
 /* The prediction half a step ahead has an error of second order against the motion of a point. */
-static void predicted_places_follow_velocities(void)
+TEST(predicted_places_follow_velocities)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     double error[3], rows[3 * R], y[3], q[R], qdot[R], velocity[3], R9[9], from[3], to[3];
     random_field(R, 81, q);
@@ -1031,7 +1001,7 @@ static void predicted_places_follow_velocities(void)
     vertex_rows(&m, 31, rows);
     for (int k = 0; k < 3; k++) {
         const double h = 0.01 / (1 << k);
-        sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = h});
+        OWNED_POINTER(sp_free_body) *body = new_body(&m, &(sp_free_parameters){.step = h});
         sp_pose pose = {{0.4, 0.5, 0.6}, {0.5, 0.5, -0.5, 0.5}}, ahead;
         double later[R];
         sp_free_body_place(body, &pose, (double[]){0.5, 0.7, -0.2}, (double[]){3, -1, 2}, q, qdot);
@@ -1048,21 +1018,19 @@ static void predicted_places_follow_velocities(void)
             to[c] += ahead.x[c];
         }
         error[k] = distance(3, from, to);
-        sp_free_body_free(body);
     }
     CHECK_ORDERS(error, 2, 0.05, 0.03, "place");
-    free_model(&m);
 }
 
 /* ---- other forces than polynomials ---- */
 
 /* Neo-Hookean by Galerkin projection: order 2, damped; then a pull so strong that elements invert. */
-static void laws_that_end_at_inversion(void)
+TEST(laws_that_end_at_inversion)
 {
-    model m;
+    OWNED(model) m;
     make_model(&m);
     m.mesh.materials[0].law = SP_LAW_NEO_HOOKEAN;
-    sp_fe_space body;
+    OWNED(sp_fe_space) body;
     CHECK_OK(sp_fe_space_new(&context, &m.mesh, &body));
     double q[3][R], error[2];
     for (int s = 0; s < 3; s++) {
@@ -1100,23 +1068,20 @@ static void laws_that_end_at_inversion(void)
     }
     /* a step so long that iterations pass through inverted states to one that is not inverted */
     sp_reduced_force force;
-    sp_free_body *long_step;
+    OWNED_POINTER(sp_free_body) *long_step;
     CHECK_OK(sp_galerkin_force_new(&context, &body, R, m.U, &force));
     CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 0.032}, &long_step));
     start_tumbling(long_step, 4);
     CHECK_OK(sp_free_body_step(long_step, none, none, NULL));
-    sp_free_body_free(long_step);
     error[0] = distance(R, q[0], q[1]);
     error[1] = distance(R, q[1], q[2]);
     NOTE("order %.3f", log2(error[0] / error[1]));
     CHECK_NEAR(log2(error[0] / error[1]), 2, 0.1);
-    sp_fe_space_free(&body);
-    free_model(&m);
 }
 
 /* ---- refusals ---- */
 
-static void refusals(void)
+TEST(refusals)
 {
     sp_inertia t;
     const double at[3] = {0, 0, 0};
@@ -1136,7 +1101,7 @@ static void refusals(void)
           "negative damping");
     sp_inertia_free(&t);
     for (int k = 0; k < 4; k++) {
-        sp_surface s = new_surface(16, 24);
+        OWNED(sp_surface) s = new_surface(16, 24);
         add_box(&s, (double[]){1, 1, 1}, (double[]){2, 3, 4});
         if (k == 0)
             s.triangle_count -= 2;                   /* without a lid */
@@ -1149,10 +1114,9 @@ static void refusals(void)
             s.triangle_count = 0;
         CHECK(sp_inertia_of_surface(&context, &s, k == 3 ? -5 : 1000, &t) == SP_INPUT, "surface %d", k);
         NOTE("%s", context.message);
-        sp_surface_free(&s);
     }
     /* coordinates that move the body rigidly, and a force of another number of coordinates, which is freed */
-    model m;
+    OWNED(model) m;
     make_model(&m);
     sp_reduced_force force;
     sp_free_parameters p = {.step = 1e-3};
@@ -1172,32 +1136,9 @@ static void refusals(void)
         CHECK(sp_free_body_new(&context, &m.inertia, &force, &p, &body) == SP_NUMERICAL,
               "a rigid motion among the coordinates");
     }
-    free_model(&m);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(inertia_of_boxes);
-    RUN(inertia_of_solids);
-    RUN(energy_is_that_of_the_full_mesh);
-    RUN(symmetric_top_precesses);
-    RUN(rigid_motion_is_kept);
-    RUN(euler_equations_with_torque);
-    RUN(constant_force_makes_a_parabola);
-    RUN(deformable_motion_is_kept);
-    RUN(loose_and_long_steps_keep_energy);
-    RUN(second_order_in_time);
-    RUN(work_accounts_for_energy);
-    RUN(spinning_body_finds_its_balance);
-    RUN(decoupled_bodies_do_not_feel_their_rotation);
-    RUN(decoupled_steps_by_either_factor);
-    RUN(weights_by_coordinate);
-    RUN(opposite_forces_keep_momenta);
-    RUN(forces_do_the_work_of_their_points);
-    RUN(predicted_places_follow_velocities);
-    RUN(laws_that_end_at_inversion);
-    RUN(refusals);
-    return test_end();
 }

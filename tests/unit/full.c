@@ -3,14 +3,13 @@
 #include "allocations.h"
 #include "assembly/elastic.h"
 #include "assembly/viscous.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
-#include "test.h"
 
 #include <complex.h>
 
-static sp_context context;
+OWNER(sp_integrator)
 
 /* ---- a body, its loads and prescribed motion, and runs ---- */
 
@@ -51,15 +50,14 @@ static void finish_thing(thing *t, build k)
 
 static void make_thing(int nx, int ny, int nz, double edge, double distort, build k, thing *t)
 {
-    int64_t added;
     *t = (thing){0};
     make_box(nx, ny, nz, edge, distort, &t->mesh);
     if (!k.loose)
-        CHECK_OK(sp_mesh_fix_half_space(&context, &t->mesh, (double[]){1, 0, 0}, 0.5 * edge, 7, &added));
+        fix_end(&t->mesh, 0.5 * edge);
     finish_thing(t, k);
 }
 
-static void free_thing(thing *t)
+static void thing_free(thing *t)
 {
     sp_full_system_free(&t->system);
     sp_fe_space_free(&t->body);
@@ -342,7 +340,7 @@ static sp_external_loads make_oscillators(oscillators *o, int n, const double *l
 
 /* ---- order of convergence ---- */
 
-static void orders_of_convergence(void)
+TEST(orders_of_convergence)
 {
     static const struct {
         const char *name;
@@ -357,7 +355,7 @@ static void orders_of_convergence(void)
                  {"linearly implicit Euler, beta 1/2", SP_LINEAR_EULER, 0.5, 1, 0}};
     enum { LEVELS = 4, FIRST = 48 };
     const double T = 0.03125;
-    thing t;
+    OWNED(thing) t = {0};
     make_thing(2, 1, 1, 0.1, 0.1, (build){.young = 2e5, .poisson = 0.3}, &t);
     drive d = {.t = &t, .force = weight(&t, 3, 0, -20), .swing = 50};
     const sp_external_loads forcing = driven(&d, false);
@@ -377,7 +375,7 @@ static void orders_of_convergence(void)
             p.damping_mass = 2;
             p.damping_stiffness = 2e-4;
             p.halvings = 2;
-            sp_integrator *it = begin_run(&system, &forcing, p, NULL, v);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&system, &forcing, p, NULL, v);
             for (int s = 0; s < count; s++) {
                 /* ca h² is at most 2.78 in a whole step, and at least 4 in a half, 9 in a half that follows one and at
                  * most 11.2, in a quarter 16 or more */
@@ -393,7 +391,6 @@ static void orders_of_convergence(void)
                 CHECK(report->parted == count / 3 && fabs(report->smallest_part - 0.25) < 1e-9,
                       "%lld steps in parts, the smallest of %g", (long long)report->parted, report->smallest_part);
             }
-            sp_integrator_free(it);
         }
         if (fine)
             continue;
@@ -402,13 +399,12 @@ static void orders_of_convergence(void)
         CHECK_NEAR(log2(error[2] / error[3]), cases[c].order, 0.1);
         CHECK(error[LEVELS - 1] < 0.03 * size(t.n, reference), "far off");
     }
-    free_thing(&t);
 }
 
 /* ---- oscillators against recurrences ---- */
 
 /* With w = v + iωq an undamped oscillator is w' = iωw, and each method is a recurrence for one complex number. */
-static void oscillators_follow_their_recurrences(void)
+TEST(oscillators_follow_their_recurrences)
 {
     const double omega[3] = {1, 30, 900}, h = 0.02, lambda[3] = {1, 900, 810000};
     for (int bdf2 = 0; bdf2 < 2; bdf2++) {
@@ -419,7 +415,7 @@ static void oscillators_follow_their_recurrences(void)
         p.tolerance = 1e-15;
         p.halvings = 1;
         sp_system system = watched(&o.system);
-        sp_integrator *it = begin_run(&system, &forcing, p, q0, v0);
+        OWNED_POINTER(sp_integrator) *it = begin_run(&system, &forcing, p, q0, v0);
         double complex w[3], last[3], next;
         double scale[3], before = 0, worst = 0;
         for (int i = 0; i < 3; i++) {
@@ -449,7 +445,6 @@ static void oscillators_follow_their_recurrences(void)
         }
         NOTE("%s: off by %.1e", bdf2 ? "BDF2" : "Euler", worst);
         CHECK(worst <= 1e-12, "off by %g", worst);
-        sp_integrator_free(it);
     }
     /* The numerical damping of Euler's method: the energy decreases by 1/(1 + ω²h²) in every step, and none of that
      * counts as dissipated. */
@@ -476,7 +471,7 @@ static void oscillators_follow_their_recurrences(void)
 /* v₁ = (v₀ − hλq₀ + hf)/(1 + hc + βh²λ), q₁ = q₀ + hv₁. With D for the denominator the map has the determinant 1/D and
  * the trace 1 + (1 − h²λ)/D: by Jury's conditions it is stable iff 4 + 2hc + (2β − 1) h²λ > 0, for every h iff β ≥ ½.
  */
-static void linear_euler_of_oscillators(void)
+TEST(linear_euler_of_oscillators)
 {
     oscillators o;
     const double lambda[4] = {0, 4, 9e4, 1e8}, q0[4] = {1, 2, -0.01, 1e-4}, v0[4] = {-1, 3, 2, 1}, h = 0.03;
@@ -576,7 +571,7 @@ static void analytic(long double lambda, long double c, long double f, double q,
     to[1] = (double)creall(C * small * cexpl(small * t) + D * big * cexpl(big * t));
 }
 
-static void exact_steps(void)
+TEST(exact_steps)
 {
     /* undamped, under-, critically, nearly critically, over- and far overdamped, rigid with and without damping, tiny
      * λ; short and long steps */
@@ -596,7 +591,7 @@ static void exact_steps(void)
                 o.change = run == 2 ? h : INFINITY;
                 sp_integrator_parameters p = with(SP_EXACT, run == 1 ? 0.5 * h : h);
                 p.damping_mass = c;
-                sp_integrator *it = begin_run(&o.system, &forcing, p, &q0, &v0);
+                OWNED_POINTER(sp_integrator) *it = begin_run(&o.system, &forcing, p, &q0, &v0);
                 steps(it, run == 0 ? 1 : 2);
                 got[run][0] = sp_integrator_q(it)[0];
                 got[run][1] = sp_integrator_v(it)[0];
@@ -605,7 +600,6 @@ static void exact_steps(void)
                 const double start = 0.5 * (v0 * v0 + lambda * q0 * q0);
                 energy = fmax(energy, fabs(e[0] + e[1] - start - e[2] + e[3]) / (start + e[0] + e[1] + fabs(e[2])));
                 CHECK(c == 0 ? e[3] == 0 : e[3] >= -1e-14 * (start + fabs(e[2])), "dissipated %g", e[3]);
-                sp_integrator_free(it);
             }
             analytic(lambda, c, f, q0, v0, h, one);
             analytic(lambda, c, -0.5 * f, one[0], one[1], h, expected);
@@ -697,14 +691,14 @@ static void free_rows(const thing *t, const double *A, double scale, const doubl
 
 /* The linear model with shaking prescribed vertices, both dampings, strain-rate damping, loads and a spring, against
  * the same steps by dense matrices, M a + C v + K u over all vertices. */
-static void held_linear_model_against_dense(void)
+TEST(held_linear_model_against_dense)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_STATIC};
     const double h = 4e-3, alpha = 1.5, stiff = 2e-3, beta = 0.7;
     for (int lumped = 0; lumped < 2; lumped++)
         for (size_t k = 0; k < 4; k++) {
-            thing t;
-            sp_viscous viscous;
+            OWNED(thing) t = {0};
+            OWNED(sp_viscous) viscous = {0};
             make_thing(2, 1, 1, 0.1, 0.1, (build){.linear = true, .lumped = lumped}, &t);
             const bool resting = kinds[k] == SP_STATIC;
             CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){200, 300}, &viscous));
@@ -729,7 +723,7 @@ static void held_linear_model_against_dense(void)
             p.damping_stiffness = resting ? 0 : stiff;
             if (kinds[k] == SP_LINEAR_EULER)
                 p.beta = beta;
-            sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, NULL);
             for (int64_t e = 0; e < rows * rows; e++)
                 D[e] += stiff * K[e]; /* h C without αM */
             const double *anchor = d.spring.anchor;
@@ -825,9 +819,6 @@ static void held_linear_model_against_dense(void)
             }
             NOTE("integrator %d%s: off by %.1e of %.2g m", (int)kinds[k], lumped ? ", lumped" : "", worst, largest);
             CHECK(worst <= 1e-9 * largest, "integrator %d: off by %g of %g", (int)kinds[k], worst, largest);
-            sp_integrator_free(it);
-            sp_viscous_free(&viscous);
-            free_thing(&t);
         }
 }
 
@@ -856,13 +847,13 @@ static sp_integrator_parameters moving(int k)
 /* Prescribed vertices at a constant velocity of several elements per step: a body that moves with them has no forces,
  * with any damping of strain. A law that is undefined for inverted elements fails if the code combines vertices of
  * different times. */
-static void uniform_motion_costs_nothing(void)
+TEST(uniform_motion_costs_nothing)
 {
     for (int model = 0; model < 4; model++)
         for (int lumped = 0; lumped < 2; lumped++)
             for (int k = 0; k < MOVERS; k++) {
-                thing t;
-                sp_viscous viscous;
+                OWNED(thing) t;
+                OWNED(sp_viscous) viscous;
                 make_thing(2, 1, 1, 0.1, 0.15,
                            (build){.linear = model == 2,
                                    .lumped = lumped,
@@ -883,7 +874,7 @@ static void uniform_motion_costs_nothing(void)
                 }
                 if (p.kind == SP_CENTRAL)
                     p.step = 1e-4;
-                sp_integrator *it =
+                OWNED_POINTER(sp_integrator) *it =
                     begin_run(&t.system, &forcing, p, NULL, resting ? NULL : uniform(&t, d.v[0], d.v[1], d.v[2]));
                 steps(it, 12);
                 const double time = 12 * p.step;
@@ -900,21 +891,18 @@ static void uniform_motion_costs_nothing(void)
                 CHECK(report->newton_iterations <= 2 * 12 && report->parted == 0 && report->indefinite == 0,
                       "%s, model %d: %lld iterations, %lld indefinite", movers[k].name, model,
                       (long long)report->newton_iterations, (long long)report->indefinite);
-                sp_integrator_free(it);
-                sp_viscous_free(&viscous);
-                free_thing(&t);
             }
 }
 
 /* A bent and damped body oscillates in the same way, with the same Newton iterations, if a constant velocity is added
  * to everything. */
-static void moving_frames_are_alike(void)
+TEST(moving_frames_are_alike)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER};
     for (int k = 0; k < 4; k++) {
         int64_t iterations[2];
         double *q[2], e[2][SP_WORK_COUNT];
-        thing t;
+        OWNED(thing) t;
         make_thing(3, 1, 1, 0.1, 0.1, (build){.young = 1e5, .poisson = 0.3}, &t);
         for (int fast = 0; fast < 2; fast++) {
             drive d = {.t = &t, .force = weight(&t, 0, 3, -9), .v = {20.0 * fast, -12.0 * fast, 30.0 * fast}};
@@ -924,14 +912,13 @@ static void moving_frames_are_alike(void)
             double *v = bend(&t, 30), *frame = uniform(&t, d.v[0], d.v[1], d.v[2]);
             for (int64_t i = 0; i < t.n; i++)
                 v[i] += frame[i];
-            sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, v);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, v);
             steps(it, 20);
             q[fast] = vector(&t, t.n);
             for (int64_t i = 0; i < t.n; i++)
                 q[fast][i] = sp_integrator_q(it)[i] - frame[i] * 20 * p.step;
             iterations[fast] = sp_integrator_reported(it)->newton_iterations;
             sp_integrator_energies(it, e[fast]);
-            sp_integrator_free(it);
         }
         NOTE("integrator %d: %lld iterations, moving %lld; %.1e of %.2g m off", (int)kinds[k], (long long)iterations[0],
              (long long)iterations[1], distance(t.n, q[0], q[1]), size(t.n, q[0]));
@@ -940,18 +927,17 @@ static void moving_frames_are_alike(void)
         CHECK(llabs(iterations[0] - iterations[1]) <= 3, "integrator %d: %lld and %lld iterations", (int)kinds[k],
               (long long)iterations[0], (long long)iterations[1]);
         CHECK_NEAR(e[0][SP_WORK_STORED], e[1][SP_WORK_STORED], 1e-7 * e[0][SP_WORK_STORED]);
-        free_thing(&t);
     }
 }
 
 /* Speeding up at a constant rate a, a body in the shape that weight −a gives it keeps that shape: by the inertia M_fh a
  * of fixed vertices, for consistent mass. And at a constant velocity v under damping αM the shape of weight −αv.
  * Newmark and central differences take the parabola exactly, the two Eulers their own, u = a (½ t² + ½ h t). */
-static void accelerated_and_dragged_shapes_stay(void)
+TEST(accelerated_and_dragged_shapes_stay)
 {
     for (int linear = 0; linear < 2; linear++)
         for (int lumped = 0; lumped < 2; lumped++) {
-            thing t;
+            OWNED(thing) t = {0};
             make_thing(2, 1, 1, 0.1, 0.15, (build){.linear = linear, .lumped = lumped, .young = 1e5, .poisson = 0.3},
                        &t);
             const double a[3] = {30, -20, 60}, alpha = 4;
@@ -992,18 +978,17 @@ static void accelerated_and_dragged_shapes_stay(void)
                           movers[k].name, linear, lumped, dragged, off);
                     sp_integrator_free(it);
                 }
-            free_thing(&t);
         }
 }
 
 /* M (v₁ − v₀) + h f(q₁) over all vertices, fixed ones at their places and speeds: nothing at free ones but the load's
  * impulse, so that the momentum of all changes by that and what holds them. The forces are those of the elements, not
  * of the system. */
-static void momentum_of_a_shaken_body(void)
+TEST(momentum_of_a_shaken_body)
 {
     const double h = 5e-3;
     for (int lumped = 0; lumped < 2; lumped++) {
-        thing t;
+        OWNED(thing) t;
         make_thing(2, 2, 1, 0.1, 0.15, (build){.lumped = lumped, .young = 1e5, .poisson = 0.3}, &t);
         drive d = {.t = &t,
                    .force = weight(&t, 5, 0, -9.81),
@@ -1014,7 +999,7 @@ static void momentum_of_a_shaken_body(void)
         const sp_external_loads forcing = driven(&d, true);
         sp_integrator_parameters p = with(SP_EULER, h);
         p.tolerance = 1e-12;
-        sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
+        OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, NULL);
         double *v0 = vector(&t, t.rows), *v1 = vector(&t, t.rows), *u = vector(&t, t.rows), *M = vector(&t, t.rows),
                *f = vector(&t, t.rows), *load = vector(&t, t.n);
         double worst = 0, largest = 0, reaction[3] = {0}, outside[3] = {0}, momentum[3] = {0};
@@ -1048,18 +1033,16 @@ static void momentum_of_a_shaken_body(void)
         CHECK(worst <= 1e-10 * largest, "impulses off by %g of %g N s", worst, largest);
         for (int c = 0; c < 3; c++)
             CHECK_NEAR(momentum[c], reaction[c] + outside[c], 1e-9 * largest);
-        sp_integrator_free(it);
-        free_thing(&t);
     }
 }
 
 /* A displacement (F − 1) X of the boundary stretches every element alike, also with curved faces: the patch test, for
  * statics and for the energy of every law. */
-static void held_boundary_stretches_uniformly(void)
+TEST(held_boundary_stretches_uniformly)
 {
     const double F[9] = {1.2, 0.1, -0.05, 0.03, 0.9, 0.08, 0, -0.06, 1.1};
     for (int linear = 0; linear < 2; linear++) {
-        thing t = {0};
+        OWNED(thing) t = {0};
         int64_t list[64], count = 0;
         make_box(3, 3, 3, 0.1, 0.2, &t.mesh);
         for (int64_t v = 0; v < 64; v++)
@@ -1101,14 +1084,13 @@ static void held_boundary_stretches_uniformly(void)
             volume += sp_mesh_element_volume(&t.mesh, e);
         energy = volume * (0.5 * lambda * trace * trace + mu * square);
         CHECK_NEAR(t.system.force(t.system.self, q, NULL), energy, 1e-11 * energy);
-        free_thing(&t);
     }
     /* the way there by statics, fixed vertices pulled along: what is stored is the work done on them, by the
      * trapezoidal rule over the steps to second order, exact where f is linear */
     double error[2][2];
     for (int linear = 0; linear < 2; linear++)
         for (int fine = 0; fine < 2; fine++) {
-            thing t = {0};
+            OWNED(thing) t = {0};
             int64_t added;
             make_box(2, 1, 1, 0.1, 0.1, &t.mesh);
             CHECK_OK(sp_mesh_fix_box(&context, &t.mesh, (double[]){-1, -1, -1}, (double[]){0.05, 1, 1}, 7, &added));
@@ -1121,7 +1103,7 @@ static void held_boundary_stretches_uniformly(void)
             t.system.set_springs(t.system.self, 2, springs);
             sp_integrator_parameters p = with(SP_STATIC, fine ? 0.05 : 0.1);
             p.tolerance = 1e-12;
-            sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, NULL);
             double e[SP_WORK_COUNT], start;
             t.system.set_springs(t.system.self, 2, springs);
             steps(it, fine ? 2 : 1); /* springs have pulled the free corner to their anchors */
@@ -1130,8 +1112,6 @@ static void held_boundary_stretches_uniformly(void)
             steps(it, fine ? 20 : 10);
             sp_integrator_energies(it, e);
             error[linear][fine] = fabs(e[SP_WORK_STORED] - e[SP_WORK_EXTERNAL] - start) / e[SP_WORK_STORED];
-            sp_integrator_free(it);
-            free_thing(&t);
         }
     NOTE("stored and done: nonlinear %.1e and %.1e, order %.2f; linear %.1e", error[0][0], error[0][1],
          log2(error[0][0] / error[0][1]), error[1][1]);
@@ -1141,15 +1121,15 @@ static void held_boundary_stretches_uniformly(void)
 
 /* Work − dissipated − what the body has gained, for a body shaken at its fixed face, loaded, damped by αM + βK and
  * strain rate. */
-static void energy_balance_of_a_shaken_body(void)
+TEST(energy_balance_of_a_shaken_body)
 {
     static const struct {
         enum sp_integrator_kind kind;
         double order;
     } cases[] = {{SP_NEWMARK, 2}, {SP_EULER, 1}, {SP_BDF2, 2}, {SP_LINEAR_EULER, 1}};
     for (int c = 0; c < 4; c++) {
-        thing t;
-        sp_viscous viscous;
+        OWNED(thing) t;
+        OWNED(sp_viscous) viscous;
         double error[3], e[SP_WORK_COUNT], part = 0;
         make_thing(2, 1, 1, 0.1, 0.1, (build){.young = 1e5, .poisson = 0.3}, &t);
         CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){5, 8}, &viscous));
@@ -1160,24 +1140,21 @@ static void energy_balance_of_a_shaken_body(void)
             sp_integrator_parameters p = with(cases[c].kind, 8e-4 / (1 << level));
             p.damping_mass = 1;
             p.damping_stiffness = 5e-4;
-            sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, uniform(&t, 0.4, -0.8, 1.2));
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, uniform(&t, 0.4, -0.8, 1.2));
             const double start = balance(it);
             steps(it, 50 << level);
             error[level] = fabs(balance(it) - start);
             sp_integrator_energies(it, e);
             part = e[SP_WORK_DISSIPATED] / (e[SP_WORK_KINETIC] + e[SP_WORK_STORED]);
-            sp_integrator_free(it);
         }
         NOTE("integrator %d: off by %.1e to %.1e of %.2g J, orders %.2f %.2f; dissipated %.2g of what is there",
              (int)cases[c].kind, error[0], error[2], e[0] + e[1], log2(error[0] / error[1]), log2(error[1] / error[2]),
              part);
         CHECK_NEAR(log2(error[1] / error[2]), cases[c].order, 0.15);
         CHECK(part > 0.05, "nothing is dissipated");
-        sp_viscous_free(&viscous);
-        free_thing(&t);
     }
     /* Euler, linear: what is missing is ½ ΔvᵀMΔv + ½ ΔqᵀKΔq in every step, to rounding */
-    thing t;
+    OWNED(thing) t;
     make_thing(2, 1, 1, 0.1, 0.1, (build){.linear = true, .young = 1e5, .poisson = 0.3}, &t);
     drive d = {.t = &t, .force = weight(&t, 4, 0, -9), .swing = 30, .shake = {0.01, -0.02, 0.03}, .beat = 40};
     const sp_external_loads forcing = driven(&d, true);
@@ -1185,7 +1162,7 @@ static void energy_balance_of_a_shaken_body(void)
     p.damping_mass = 1;
     p.damping_stiffness = 5e-4;
     p.tolerance = 1e-14;
-    sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
+    OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, NULL);
     double *q0 = vector(&t, t.n), *v0 = vector(&t, t.n), *y = vector(&t, t.n), *still = vector(&t, t.rows),
            numerical = 0;
     for (int s = 0; s < 20; s++) {
@@ -1215,18 +1192,16 @@ static void energy_balance_of_a_shaken_body(void)
     sp_integrator_energies(it, e);
     CHECK(numerical > 0.01 * e[SP_WORK_STORED], "no numerical damping: %g", numerical);
     CHECK_NEAR(balance(it) + numerical, 0, 1e-11 * (e[0] + e[1]));
-    sp_integrator_free(it);
-    free_thing(&t);
 }
 
 /* prescribed_work against differences of the energy, stiffness_times against those of the force, inertia against
  * integrals.
  */
-static void held_operators(void)
+TEST(held_operators)
 {
     for (int linear = 0; linear < 2; linear++)
         for (int lumped = 0; lumped < 2; lumped++) {
-            thing t = {0};
+            OWNED(thing) t = {0};
             make_box(2, 1, 1, 0.1, 0.15, &t.mesh);
             CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 4, (int64_t[]){0, 3, 6, 9}, 7));
             CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 2, (int64_t[]){2, 5}, 1)); /* fixed in part */
@@ -1313,7 +1288,6 @@ static void held_operators(void)
             for (int64_t i = 0; i < t.rows; i++)
                 sum += inertia[i];
             CHECK_NEAR(sum, mass, 1e-13 * mass);
-            free_thing(&t);
         }
 }
 
@@ -1361,37 +1335,33 @@ static double ground_push(const thing *t, const double *q, double kappa)
     return push;
 }
 
-static void bodies_rest_on_grounds(void)
+TEST(bodies_rest_on_grounds)
 {
     for (int linear = 0; linear < 2; linear++) {
-        thing t;
+        OWNED(thing) t;
         const double kappa = 2e3;
         drive d = {.t = &t};
         d.force = block_on_ground(&t, 2, (build){.linear = linear, .young = 1e5, .poisson = 0.2}, 0, kappa, 0.3, 0);
         const sp_external_loads forcing = driven(&d, false);
-        sp_integrator *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
+        OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
         steps(it, 5); /* its feet spread, and their anchors are renewed each time */
         CHECK_NEAR(ground_push(&t, sp_integrator_q(it), kappa), gravity, 1e-8 * gravity); /* 1 kg */
-        sp_integrator_free(it);
-        free_thing(&t);
     }
     /* as good as rigid: depth = weight / (4 κ) at each corner */
-    thing t;
+    OWNED(thing) t;
     const double kappa = 1e3;
     drive d = {.t = &t};
     d.force = block_on_ground(&t, 1, (build){.young = 1e11, .poisson = 0.2}, 0, kappa, 0.1, 0);
     const sp_external_loads forcing = driven(&d, false);
-    sp_integrator *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
+    OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
     steps(it, 2);
     for (int64_t v = 0; v < 4; v++)
         CHECK_NEAR(1e-9 - sp_integrator_q(it)[3 * v + 2], gravity / (4 * kappa), 1e-6 * gravity / (4 * kappa));
-    sp_integrator_free(it);
-    free_thing(&t);
 }
 
 /* Energy → force → stiffness by differences, away from the surface; two ground planes in a corner, one with and one
  * without α. */
-static void ground_derivatives(void)
+TEST(ground_derivatives)
 {
     thing t;
     make_thing(2, 1, 1, 0.1, 0, (build){.linear = true, .loose = true}, &t);
@@ -1440,24 +1410,24 @@ static void ground_derivatives(void)
     sp_supports_grounds_times(supports, full, 1, u, product);
     CHECK(distance(t.n, product, y) <= 1e-8 * size(t.n, y), "products off by %g of %g", distance(t.n, product, y),
           size(t.n, y));
-    free_thing(&t);
+    thing_free(&t);
     /* invalid numbers */
     const sp_ground wrong[] = {{{0, 0, 0}, 0, 1, 0, 0},   {{0, 0, 1}, NAN, 1, 0, 0}, {{0, 0, 1}, 0, 0, 0, 0},
                                {{0, 0, 1}, 0, 1, 1.5, 0}, {{0, 0, 1}, 0, 1, 0, -1},  {{0, NAN, 1}, 0, 1, 0, 0}};
     make_thing(1, 1, 1, 0.1, 0, (build){.loose = true}, &t);
     for (size_t g = 0; g < sizeof wrong / sizeof *wrong; g++)
         CHECK(sp_full_system_grounds(&t.system, 1, &wrong[g]) == SP_USAGE, "ground %zu was taken", g);
-    free_thing(&t);
+    thing_free(&t);
 }
 
 /* A linear body that slides in a ground with α under Newmark's trapezoidal rule. As long as no vertex enters or leaves
  * contact, all forces of a step are linear. Energy is then conserved to rounding, except for the energy of the springs
  * to the anchors at the end of every step, which counts as dissipated. Also with friction, for either mass. */
-static void energy_along_the_ground(void)
+TEST(energy_along_the_ground)
 {
     for (int lumped = 0; lumped < 2; lumped++)
         for (int rough = 0; rough < 2; rough++) {
-            thing t;
+            OWNED(thing) t;
             const double kappa = 2e3, alpha = rough ? 0 : 0.2, h = 1e-3;
             drive d = {.t = &t};
             d.force = block_on_ground(&t, 2, (build){.linear = true, .lumped = lumped, .young = 1e6, .poisson = 0.3}, 0,
@@ -1466,7 +1436,7 @@ static void energy_along_the_ground(void)
             sp_integrator_parameters p = with(SP_NEWMARK, h);
             p.tolerance = 1e-13;
             double *q = resting_place(&t, kappa, 1);
-            sp_integrator *it = begin_run(&t.system, &forcing, p, q, uniform(&t, 0.1, 0.05, 0));
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, q, uniform(&t, 0.1, 0.05, 0));
             const double start = balance(it);
             double e[SP_WORK_COUNT], worst = 0, before = 0, kinetic = 0;
             for (int s = 0; s < 60; s++) {
@@ -1486,15 +1456,13 @@ static void energy_along_the_ground(void)
                  before, kinetic, worst);
             CHECK(before > 0.1 * kinetic, "nothing was lost: %g of %g", before, kinetic);
             CHECK(worst <= 1e-9 * kinetic, "balance off by %g of %g J", worst, kinetic);
-            sp_integrator_free(it);
-            free_thing(&t);
         }
 }
 
 /* A block at speed v comes to rest after v²/(2μg). Each step takes μgh off the speed at the start of its way or at the
  * end: h v/2 of the distance, and the last step is not whole; then halving h halves what is off. On a slope it speeds
  * up by g (sin − μ cos) where tan > μ. */
-static void friction_stops_and_slides(void)
+TEST(friction_stops_and_slides)
 {
     static const struct {
         const char *name;
@@ -1505,7 +1473,7 @@ static void friction_stops_and_slides(void)
         double off[2];
         for (int fine = 0; fine < 2; fine++) {
             const double h = fine ? 5e-4 : 1e-3;
-            thing t;
+            OWNED(thing) t;
             drive d = {.t = &t};
             d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, 0, kappa, 0, mu);
             const sp_external_loads forcing = driven(&d, false);
@@ -1513,7 +1481,7 @@ static void friction_stops_and_slides(void)
             p.damping_stiffness = 1e-3; /* otherwise it bounces */
             p.tolerance = 1e-9;
             double *q = resting_place(&t, kappa, 1);
-            sp_integrator *it = begin_run(&t.system, &forcing, p, q, uniform(&t, v, 0, 0));
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, q, uniform(&t, v, 0, 0));
             steps(it, (int64_t)(0.16 / h)); /* v/(μg) = 0.127 s */
             double way = 0;
             for (int64_t i = 0; i < t.n; i += 3)
@@ -1521,8 +1489,6 @@ static void friction_stops_and_slides(void)
             off[fine] = way - expected;
             CHECK(size(t.n, sp_integrator_v(it)) < 0.02 * v, "%s: still at %g m/s", cases[c].name,
                   size(t.n, sp_integrator_v(it)));
-            sp_integrator_free(it);
-            free_thing(&t);
         }
         NOTE("%s: stops after %.4f m + %.1e and %.1e m", cases[c].name, expected, off[0], off[1]);
         CHECK(fabs(off[1]) <= 0.75 * 5e-4 * v + 2e-3 * expected && off[0] / off[1] > 1.5 && off[0] / off[1] < 2.5,
@@ -1535,7 +1501,7 @@ static void friction_stops_and_slides(void)
     const double slope = atan(0.3), h = 1e-3;
     for (int c = 1; c < 3; c++)
         for (int slides = 0; slides < 2; slides++) {
-            thing t;
+            OWNED(thing) t;
             drive d = {.t = &t};
             d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, slope, kappa, 0,
                                       slides ? 0.1 : 0.5);
@@ -1544,7 +1510,7 @@ static void friction_stops_and_slides(void)
             p.damping_stiffness = 1e-3;
             p.tolerance = 1e-9;
             double *q = resting_place(&t, kappa, cos(slope)), at[2] = {0}, speed = 0;
-            sp_integrator *it = begin_run(&t.system, &forcing, p, q, NULL);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, q, NULL);
             for (int part = 0; part < 2; part++) {
                 steps(it, 100);
                 for (int64_t i = 0; i < t.n; i += 3) {
@@ -1561,16 +1527,14 @@ static void friction_stops_and_slides(void)
                 CHECK_NEAR(creep, 2 * gravity * sin(slope) * h, 0.02 * 2 * gravity * sin(slope) * h);
             else
                 CHECK(fabs(creep) <= 1e-6, "creeps at %g m/s", creep);
-            sp_integrator_free(it);
-            free_thing(&t);
         }
 }
 
 /* A soft body dropped at an angle on a rough ground: it bounces, stays finite, and never gains energy. */
-static void bouncing_stays_finite(void)
+TEST(bouncing_stays_finite)
 {
     for (int c = 0; c < 3; c++) {
-        thing t;
+        OWNED(thing) t;
         drive d = {.t = &t};
         const enum sp_integrator_kind kinds[] = {SP_EULER, SP_LINEAR_EULER, SP_NEWMARK};
         make_thing(1, 1, 2, 0.1, 0.1, (build){.loose = true, .young = 3e4, .poisson = 0.3}, &t);
@@ -1581,7 +1545,7 @@ static void bouncing_stays_finite(void)
         sp_integrator_parameters p = with(kinds[c], 4e-3);
         p.halvings = 6;
         p.damping_stiffness = c == 2 ? 2e-3 : 0;
-        sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, uniform(&t, 1, 0.2, 0));
+        OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, uniform(&t, 1, 0.2, 0));
         double e[SP_WORK_COUNT], most = 0, first = 0, lowest = 0;
         sp_integrator_energies(it, e);
         first = e[0];
@@ -1597,17 +1561,15 @@ static void bouncing_stays_finite(void)
              most / first, -lowest, (long long)sp_integrator_reported(it)->parted);
         CHECK(most <= first * (kinds[c] == SP_EULER ? 1 + 1e-9 : 1.1), "energy rose from %g to %g J", first, most);
         CHECK(lowest < -first, "never fell: %g of %g J", lowest, first);
-        sp_integrator_free(it);
-        free_thing(&t);
     }
 }
 
 /* ---- solvers ---- */
 
-static void solvers_agree(void)
+TEST(solvers_agree)
 {
     static const char *const name[] = {"direct", "Jacobi", "reused"};
-    thing t;
+    OWNED(thing) t;
     make_thing(6, 2, 2, 0.05, 0.1, (build){.young = 5e4, .poisson = 0.3}, &t);
     drive d = {.t = &t, .force = weight(&t, 0, 2, -9.81), .swing = 20};
     const sp_external_loads forcing = driven(&d, false);
@@ -1618,7 +1580,7 @@ static void solvers_agree(void)
         p.damping_stiffness = 1e-3;
         CHECK_OK(sp_full_system_solver(&t.system, (enum sp_solver)solver, 0));
         sp_full_system_solves(&t.system, &before[0], &before[1], &before[2]);
-        sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, bend(&t, 20));
+        OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, NULL, bend(&t, 20));
         steps(it, 25);
         sp_full_system_solves(&t.system, &solves, &products, &factorizations);
         solves -= before[0], products -= before[1], factorizations -= before[2];
@@ -1638,7 +1600,6 @@ static void solvers_agree(void)
             CHECK(report->newton_iterations <= 25 * 6, "%lld iterations: inexact steps",
                   (long long)report->newton_iterations);
         }
-        sp_integrator_free(it);
     }
     /* linear response by the factor, for any solver of the steps; with another matrix than the factor that is kept */
     double *q = bend(&t, 1), *b = weight(&t, 1, 2, 3), *zero = vector(&t, t.n), *x = vector(&t, t.n),
@@ -1667,14 +1628,13 @@ static void solvers_agree(void)
         sp_full_system_solves(&t.system, &solves, &products, &after);
         CHECK(after - before == (k < 2), "solve %d: %lld factorizations", k, (long long)(after - before));
     }
-    free_thing(&t);
 }
 
 /* A column under so much load that K becomes indefinite: iterative solvers detect that, Newton's method continues with
  * the definite matrix, and all end in the same buckled shape. */
-static void buckling_is_found_out(void)
+TEST(buckling_is_found_out)
 {
-    thing t;
+    OWNED(thing) t;
     make_thing(8, 1, 1, 0.05, 0, (build){.young = 1e5, .poisson = 0.2}, &t);
     double *q = vector(&t, t.n), *b = vector(&t, t.n), *x = vector(&t, t.n), *direct = vector(&t, t.n);
     for (int64_t i = 0; i < t.n; i++) /* compressed by a quarter */
@@ -1707,7 +1667,7 @@ static void buckling_is_found_out(void)
             CHECK_OK(sp_full_system_solver(&t.system, (enum sp_solver)solver, 0));
             sp_integrator_parameters p = with(kind ? SP_LINEAR_EULER : SP_STATIC, kind ? 0.05 : 1);
             p.damping_mass = kind ? 5 : 0;
-            sp_integrator *it = begin_run(&t.system, &forcing, p, kind ? q : NULL, NULL);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, kind ? q : NULL, NULL);
             steps(it, kind ? 3 : 1);
             CHECK(sp_integrator_reported(it)->indefinite > 0, "kind %d, solver %d: nothing was indefinite", kind,
                   solver);
@@ -1720,15 +1680,13 @@ static void buckling_is_found_out(void)
             CHECK(off <= 1e-6 * size(t.n, direct), "kind %d, solver %d: off by %g of %g m", kind, solver, off,
                   size(t.n, direct));
             CHECK(kind || size(t.n, direct) > 0.05, "nothing buckled: %g m", size(t.n, direct));
-            sp_integrator_free(it);
         }
-    free_thing(&t);
 }
 
 /* Anchors that move leave the matrix of a linear system as it is; stiffnesses and vertices do not. */
-static void springs_keep_a_linear_factor(void)
+TEST(springs_keep_a_linear_factor)
 {
-    thing t;
+    OWNED(thing) t;
     make_thing(3, 1, 1, 0.1, 0.1, (build){.linear = true}, &t);
     double *q = bend(&t, 0.1), *f = vector(&t, t.n), *x = vector(&t, t.n), *zero = vector(&t, t.n),
            *product = vector(&t, t.n);
@@ -1755,35 +1713,31 @@ static void springs_keep_a_linear_factor(void)
     /* along a motion whose anchor moves in every step */
     drive d = {.t = &t, .spring = {11, {0.5, 0.1, 0.2}, 400}, .spring_speed = 0.3};
     const sp_external_loads forcing = driven(&d, false);
-    sp_integrator *it = begin_run(&t.system, &forcing, with(SP_EULER, 1e-2), NULL, NULL);
+    OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, with(SP_EULER, 1e-2), NULL, NULL);
     int64_t solves, products, before, after;
     steps(it, 1);
     sp_full_system_solves(&t.system, &solves, &products, &before);
     steps(it, 10);
     sp_full_system_solves(&t.system, &solves, &products, &after);
     CHECK(after == before, "%lld factorizations in 10 steps", (long long)(after - before));
-    sp_integrator_free(it);
-    free_thing(&t);
 }
 
 /* A linear body on a ground with damping βK: the matrix has the ground's stiffness, undamped, where the body is. One
  * iteration then solves a step in which no vertex comes or goes. */
-static void grounds_of_linear_bodies_under_damping(void)
+TEST(grounds_of_linear_bodies_under_damping)
 {
-    thing t;
+    OWNED(thing) t;
     drive d = {.t = &t};
     d.force = block_on_ground(&t, 2, (build){.linear = true, .young = 1e5, .poisson = 0.3}, 0, 5e3, 0.1, 0);
     const sp_external_loads forcing = driven(&d, false);
     sp_integrator_parameters p = with(SP_NEWMARK, 2e-3);
     p.damping_stiffness = 1e-3;
     double *q = resting_place(&t, 5e3, 1);
-    sp_integrator *it = begin_run(&t.system, &forcing, p, q, uniform(&t, 0.2, 0, -0.001));
+    OWNED_POINTER(sp_integrator) *it = begin_run(&t.system, &forcing, p, q, uniform(&t, 0.2, 0, -0.001));
     steps(it, 20);
     NOTE("%lld iterations in 20 steps", (long long)sp_integrator_reported(it)->newton_iterations);
     CHECK(sp_integrator_reported(it)->newton_iterations <= 20 * 1 + 2, "%lld iterations in 20 steps",
           (long long)sp_integrator_reported(it)->newton_iterations);
-    sp_integrator_free(it);
-    free_thing(&t);
 }
 
 /* ---- sub-stepping ---- */
@@ -1823,19 +1777,19 @@ static sp_integrator_parameters scene_parameters(enum sp_integrator_kind kind, d
     return p;
 }
 
-static void free_scene(scene *s)
+static void scene_free(scene *s)
 {
-    free_thing(&s->t);
+    thing_free(&s->t);
 }
 
 /* Quarters because halves fail: the same bytes as steps of a quarter. A sub-step that fails finally leaves the state of
  * the previous one, prescribed vertices included. */
-static void failed_steps_are_parted(void)
+TEST(failed_steps_are_parted)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER, SP_ENERGY};
     const double h = 1.0 / 256;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        scene s, r;
+        OWNED(scene) s, r;
         make_scene(kinds[k], false, &s);
         make_scene(kinds[k], false, &r);
         s.d.spring.stiffness = r.d.spring.stiffness = 0; /* those are of a whole step */
@@ -1847,8 +1801,8 @@ static void failed_steps_are_parted(void)
         sp_integrator_parameters p = scene_parameters(kinds[k], h);
         p.halvings = 2;
         double *v = bend(&s.t, 20);
-        sp_integrator *it = begin_run(&system, &forcing, p, NULL, v),
-                      *small = begin_run(&r.t.system, &fine, scene_parameters(kinds[k], h / 4), NULL, v);
+        OWNED_POINTER(sp_integrator) *it = begin_run(&system, &forcing, p, NULL, v),
+                                     *small = begin_run(&r.t.system, &fine, scene_parameters(kinds[k], h / 4), NULL, v);
         const bool linear = kinds[k] == SP_LINEAR_EULER;
         /* the property of matrices of quarters that halves lack: Newmark 4/h², Euler and the first step of BDF2 1/h²,
          * then 9/4, twice 1/h² of the energy step, with 1 + α γ h; a half must not reach 10 */
@@ -1901,17 +1855,13 @@ static void failed_steps_are_parted(void)
         steps(small, 4);
         CHECK(distance(s.t.n, sp_integrator_q(it), sp_integrator_q(small)) < 0.05 * size(s.t.n, sp_integrator_q(small)),
               "a whole step is far from four");
-        sp_integrator_free(it);
-        sp_integrator_free(small);
-        free_scene(&s);
-        free_scene(&r);
     }
 }
 
 /* Without an artificial failure: a load so sudden that Newton's method fails. */
-static void hard_steps_are_parted(void)
+TEST(hard_steps_are_parted)
 {
-    thing t;
+    OWNED(thing) t;
     make_thing(4, 1, 1, 0.05, 0.1, (build){.young = 2e4, .poisson = 0.4, .law = SP_LAW_NEO_HOOKEAN}, &t);
     drive d = {.t = &t, .force = weight(&t, 900, 500, -700)};
     const sp_external_loads forcing = driven(&d, false);
@@ -1927,12 +1877,11 @@ static void hard_steps_are_parted(void)
     NOTE("%lld of 3 steps in parts, the smallest of %g", (long long)report->parted, report->smallest_part);
     CHECK(report->parted >= 1 && report->smallest_part < 1, "not in parts");
     sp_integrator_free(it);
-    free_thing(&t);
 }
 
 /* ---- continued runs ---- */
 
-static void runs_go_on(void)
+TEST(runs_go_on)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER,  SP_LINEAR_EULER, SP_BDF2,
                                                     SP_CENTRAL, SP_STATIC, SP_ENERGY};
@@ -1942,7 +1891,7 @@ static void runs_go_on(void)
         int64_t n = 0;
         /* a whole run; a run in two parts; two parts, the second with another system of the same body */
         for (int run = 0; run < 3; run++) {
-            scene s;
+            OWNED(scene) s;
             make_scene(kinds[k], false, &s);
             s.d.swing = 70;
             s.d.spring_from = 11.5 * h;
@@ -1956,7 +1905,8 @@ static void runs_go_on(void)
                     q[i] = calloc((size_t)(2 * n), 8);
             sp_external_loads forcing = driven(&s.d, s.prescribed);
             const sp_integrator_parameters p = scene_parameters(kinds[k], h);
-            sp_integrator *first, *it;
+            OWNED_POINTER(sp_integrator) *first;
+            sp_integrator *it;
             double *v = bend(&s.t, kinds[k] == SP_STATIC ? 0 : 20);
             for (int64_t i = 0; i < n; i++)
                 v[i] += s.d.v[s.t.body.free[i] % 3];
@@ -1986,10 +1936,8 @@ static void runs_go_on(void)
             sp_integrator_energies(it, e[run]);
             if (it != first)
                 sp_integrator_free(it);
-            sp_integrator_free(first);
             if (run == 2)
                 sp_full_system_free(&other.system);
-            free_scene(&s);
         }
         CHECK(memcmp(q[0], q[1], (size_t)(2 * n) * 8) == 0, "integrator %d: in two it moves otherwise: %g",
               (int)kinds[k], distance(n, q[0], q[1]));
@@ -2007,16 +1955,14 @@ static void runs_go_on(void)
     }
     oscillators o;
     const sp_external_loads forcing = make_oscillators(&o, 1, (double[]){4});
-    sp_integrator *a = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), NULL, NULL),
-                  *b = begin_run(&o.system, &forcing, with(SP_EULER, 0.2), NULL, NULL);
+    OWNED_POINTER(sp_integrator) *a = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), NULL, NULL),
+                                 *b = begin_run(&o.system, &forcing, with(SP_EULER, 0.2), NULL, NULL);
     CHECK(sp_integrator_continue(b, a) == SP_USAGE, "another step was taken for the same");
-    sp_integrator_free(a);
-    sp_integrator_free(b);
 }
 
 /* ---- threads, memory ---- */
 
-static void same_bytes_for_any_threads(void)
+TEST(same_bytes_for_any_threads)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER};
@@ -2024,7 +1970,7 @@ static void same_bytes_for_any_threads(void)
         double *first = NULL;
         for (int threads = 1; threads <= 4; threads *= 2) {
             context.threads = threads;
-            thing t;
+            OWNED(thing) t;
             make_thing(6, 3, 3, 0.05, 0.1, (build){.young = 5e4, .poisson = 0.3, .linear = k == 1}, &t);
             CHECK_OK(sp_full_system_grounds(&t.system, 1,
                                             &(sp_ground){{0, 0, 1}, 0.01, 300, 0.2, kinds[k] == SP_BDF2 ? 0 : 0.4}));
@@ -2040,11 +1986,12 @@ static void same_bytes_for_any_threads(void)
                        .spring = {t.mesh.vertex_count - 1, {0.5, 0.1, 0.2}, 40},
                        .spring_speed = 1};
             const sp_external_loads forcing = driven(&d, true);
-            sp_integrator *it = begin_run(&t.system, &forcing, scene_parameters(kinds[k], 4e-3), NULL, NULL);
+            OWNED_POINTER(sp_integrator) *it =
+                begin_run(&t.system, &forcing, scene_parameters(kinds[k], 4e-3), NULL, NULL);
             double state[SP_WORK_COUNT];
             steps(it, 2);
             sp_integrator_energies(it, state);
-            double *all = calloc((size_t)(2 * t.n + SP_WORK_COUNT), 8);
+            double *all = test_new(2 * t.n + SP_WORK_COUNT, 8);
             memcpy(all, sp_integrator_q(it), (size_t)t.n * 8);
             memcpy(all + t.n, sp_integrator_v(it), (size_t)t.n * 8);
             memcpy(all + 2 * t.n, state, sizeof state);
@@ -2053,17 +2000,13 @@ static void same_bytes_for_any_threads(void)
             else {
                 CHECK(memcmp(first, all, (size_t)(2 * t.n + SP_WORK_COUNT) * 8) == 0,
                       "integrator %d: %d threads give other bytes", (int)kinds[k], threads);
-                free(all);
             }
-            sp_integrator_free(it);
-            free_thing(&t);
         }
-        free(first);
     }
     context.threads = 1;
 }
 
-static void steps_allocate_nothing(void)
+TEST(steps_allocate_nothing)
 {
 #if defined(__SANITIZE_ADDRESS__)
     SKIP("sanitizers have their own malloc");
@@ -2073,7 +2016,7 @@ static void steps_allocate_nothing(void)
     long taken = 0; /* by the first solver, which is direct */
     for (size_t k = 0; k < 6; k++)
         for (int solver = SP_SOLVER_DIRECT; solver <= SP_SOLVER_REUSED; solver++) {
-            scene s;
+            OWNED(scene) s;
             make_scene(kinds[k], solver == SP_SOLVER_JACOBI && k % 2, &s);
             CHECK_OK(sp_full_system_solver(&s.t.system, (enum sp_solver)solver, 0));
             const sp_external_loads forcing = driven(&s.d, s.prescribed);
@@ -2081,7 +2024,7 @@ static void steps_allocate_nothing(void)
             const double h = kinds[k] == SP_CENTRAL ? 1.0 / 8192 : 1.0 / 512;
             sp_integrator_parameters p = scene_parameters(kinds[k], h);
             p.halvings = 2;
-            sp_integrator *it = begin_run(&system, &forcing, p, NULL, NULL);
+            OWNED_POINTER(sp_integrator) *it = begin_run(&system, &forcing, p, NULL, NULL);
             steps(it, 2);
             int64_t solves, products, factorizations, later;
             long before = allocations;
@@ -2102,47 +2045,16 @@ static void steps_allocate_nothing(void)
             CHECK(before == taken * (later - factorizations),
                   "integrator %d, solver %d: %ld allocations in %lld factorizations, of which one takes %ld",
                   (int)kinds[k], solver, before, (long long)(later - factorizations), taken);
-            sp_integrator_free(it);
-            free_scene(&s);
         }
     oscillators o;
     const sp_external_loads forcing = make_oscillators(&o, 2, (double[]){4, 0});
-    sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EXACT, 0.1), NULL, NULL);
+    OWNED_POINTER(sp_integrator) *it = begin_run(&o.system, &forcing, with(SP_EXACT, 0.1), NULL, NULL);
     const long before = allocations;
     steps(it, 5);
     CHECK(allocations == before, "exact: %ld allocations", allocations - before);
-    sp_integrator_free(it);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 1; /* small bodies; see same_bytes_for_any_threads */
-    RUN(orders_of_convergence);
-    RUN(oscillators_follow_their_recurrences);
-    RUN(linear_euler_of_oscillators);
-    RUN(exact_steps);
-    RUN(held_linear_model_against_dense);
-    RUN(uniform_motion_costs_nothing);
-    RUN(moving_frames_are_alike);
-    RUN(accelerated_and_dragged_shapes_stay);
-    RUN(momentum_of_a_shaken_body);
-    RUN(held_boundary_stretches_uniformly);
-    RUN(energy_balance_of_a_shaken_body);
-    RUN(held_operators);
-    RUN(bodies_rest_on_grounds);
-    RUN(ground_derivatives);
-    RUN(energy_along_the_ground);
-    RUN(friction_stops_and_slides);
-    RUN(bouncing_stays_finite);
-    RUN(solvers_agree);
-    RUN(buckling_is_found_out);
-    RUN(springs_keep_a_linear_factor);
-    RUN(grounds_of_linear_bodies_under_damping);
-    RUN(failed_steps_are_parted);
-    RUN(hard_steps_are_parted);
-    RUN(runs_go_on);
-    RUN(same_bytes_for_any_threads);
-    RUN(steps_allocate_nothing);
-    return test_end();
 }

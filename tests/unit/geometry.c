@@ -7,7 +7,8 @@
 #include "geometry_models.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_winding)
+
 static const sp_material MATERIAL = {
     .name = "rubber", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.45};
 
@@ -89,7 +90,7 @@ static void mark(void *data, int64_t y, int64_t z, int64_t first, int64_t last)
         ((char *)data)[(z * 8 + y) * 8 + x]++;
 }
 
-static void triangle_and_cubes(void)
+TEST(triangle_and_cubes)
 {
     const sp_grid grid = {.spacing = 1, .cells = {8, 8, 8}, .words = 1};
     int64_t wrong = 0, met = 0;
@@ -145,14 +146,14 @@ static double steiner(const sp_surface *s, int64_t triangles, double h)
 
 /* A sphere (a convex polyhedron: its quadrilaterals are plane) in grids that a tiny tetrahedron beside it, dropped as
  * the smaller component, shifts at random: each voxel by its distance, the mean volume by the formula. */
-static void sphere_volume(void)
+TEST(sphere_volume)
 {
     const double centre[3] = {0.1, -0.2, 0.3};
     enum { SHIFTS = 12 };
     for (int64_t n = 10; n <= 80; n *= 2) {
         double mean = 0, square = 0, h = 0;
         for (uint64_t shift = 0; shift < SHIFTS; shift++) {
-            sp_surface s = sphere(64);
+            OWNED(sp_surface) s = sphere(64);
             const int64_t count = s.triangle_count, first = s.vertex_count;
             for (int v = 0; v < 4; v++)
                 for (int k = 0; k < 3; k++)
@@ -187,7 +188,6 @@ static void sphere_volume(void)
             mean += difference / SHIFTS;
             square += difference * difference / SHIFTS;
             sp_mesh_free(&r.mesh);
-            sp_surface_free(&s);
         }
         double spread = sqrt(fmax(square - mean * mean, 0));
         CHECK(fabs(mean) <= 4 * spread / sqrt(SHIFTS), "n %lld: mean %g, standard deviation %g", (long long)n, mean,
@@ -198,15 +198,15 @@ static void sphere_volume(void)
     }
 }
 
-static void sphere_repaired(void)
+TEST(sphere_repaired)
 {
-    sp_surface s = sphere(24);
+    OWNED(sp_surface) s = sphere(24);
     const int64_t count = s.triangle_count;
     result good = voxelize(&s, filled(40));
     for (int model = 0; model < 5; model++) {
         static const char *name[] = {"inverted", "randomly oriented", "doubled", "doubled with opposite sense",
                                      "partly doubled at random"};
-        sp_surface t = sphere(24);
+        OWNED(sp_surface) t = sphere(24);
         for (int64_t i = 0; i < count; i++) {
             const int64_t *v = t.triangles + 3 * i;
             bool random = random_in(8, (uint64_t)i, 0, 1) < 0.5;
@@ -223,10 +223,9 @@ static void sphere_repaired(void)
         CHECK(r.report.orient.open_edges == 0, "%s: %lld open edges", name[model],
               (long long)r.report.orient.open_edges);
         sp_mesh_free(&r.mesh);
-        sp_surface_free(&t);
     }
     /* Two triangles away, a hole of 0.04 where voxels have 0.1, off the sphere's extremes so that the grid stays. */
-    sp_surface t = sphere(80);
+    OWNED(sp_surface) t = sphere(80);
     result fine = voxelize(&t, filled(24));
     t.triangle_count -= 2;
     memmove(t.triangles + 3 * 5000, t.triangles + 3 * 5002, (size_t)(3 * (t.triangle_count - 5000)) * sizeof(int64_t));
@@ -236,19 +235,17 @@ static void sphere_repaired(void)
           (long long)fine.mesh.block[SP_HEX8].count);
     sp_mesh_free(&r.mesh);
     sp_mesh_free(&fine.mesh);
-    sp_surface_free(&t);
     sp_mesh_free(&good.mesh);
-    sp_surface_free(&s);
 }
 
 /* A tenth of the area is missing. With a disk D over the plane rim, w is 1 (inside) or 0 (outside the closed surface)
  * plus or minus the solid angle of D / 4π, which is below ½ beside a plane disk: so only the part below the rim is
  * filled. Checked for voxels that the accuracy of the threshold cannot change: not within half a voxel of the disk. */
-static void sphere_with_hole(void)
+TEST(sphere_with_hole)
 {
     const int n = 40;
     const double h_rim = 0.8; /* the cap above z = 0.8 has (1 − 0.8)/2 = 10 % of the area */
-    sp_surface s = sphere(n);
+    OWNED(sp_surface) s = sphere(n);
     cut_hole(&s, 0.3 + h_rim);
     double rim = -1; /* the highest ring left */
     for (int64_t i = 0; i < 3 * s.triangle_count; i++)
@@ -280,18 +277,17 @@ static void sphere_with_hole(void)
         sp_mesh_free(&r.mesh);
         turn_all(&s, 0);
     }
-    sp_surface_free(&s);
 }
 
 /* In open models most cells are decided from a neighbour by a bound of the winding number's gradient. Every cell
  * against the exact number of the repaired surface, but for those so near ½ that the fast one may fall on either side.
  */
-static void open_cells(void)
+TEST(open_cells)
 {
     for (int model = 0; model < 3; model++) {
-        sp_surface s = sphere(20), oriented;
+        OWNED(sp_surface) s = sphere(20), oriented = {0};
         sp_orient_report report;
-        sp_winding *w;
+        OWNED_POINTER(sp_winding) *w = NULL;
         int64_t left = 0;
         if (model < 2)
             cut_hole(&s, model == 0 ? 0.9 : 0.1); /* a hole; little more than a bowl */
@@ -315,7 +311,7 @@ static void open_cells(void)
         CHECK_OK(sp_surface_orient(&context, &s, &oriented, &report));
         CHECK_OK(sp_winding_new(&context, &oriented, &w));
         const int64_t *n = all.report.cells, total = n[0] * n[1] * n[2];
-        char *state = calloc((size_t)total, 1); /* 1 filled, 2 meets the surface */
+        char *state = test_new(total, 1); /* 1 filled, 2 meets the surface */
         for (int pass = 0; pass < 2 && state; pass++) {
             const sp_mesh *m = pass ? &hollow.mesh : &all.mesh;
             for (int64_t e = 0; e < m->block[SP_HEX8].count; e++) {
@@ -345,12 +341,8 @@ static void open_cells(void)
         CHECK(wrong == 0, "model %d: %lld cells are decided wrongly", model, (long long)wrong);
         CHECK(inside > 100 && unclear < total / 20, "model %d: %lld inside, %lld unclear of %lld", model,
               (long long)inside, (long long)unclear, (long long)total);
-        free(state);
-        sp_winding_free(w);
-        sp_surface_free(&oriented);
         sp_mesh_free(&all.mesh);
         sp_mesh_free(&hollow.mesh);
-        sp_surface_free(&s);
     }
 }
 
@@ -368,11 +360,11 @@ static bool has_voxel_at(const result *r, const double x[3])
     return false;
 }
 
-static void nested(void)
+TEST(nested)
 {
     /* A ball with a cavity, and a ball in the cavity; as given and with everything turned. */
     for (int inverted = 0; inverted < 2; inverted++) {
-        sp_surface s = new_surface(6000, 12000);
+        OWNED(sp_surface) s = new_surface(6000, 12000);
         add_sphere(&s, 24, (double[3]){0}, 1);
         int64_t from = s.triangle_count;
         add_sphere(&s, 24, (double[3]){0}, 0.7);
@@ -401,25 +393,23 @@ static void nested(void)
               "%lld triangles left", (long long)one.mesh.surface.triangle_count);
         sp_mesh_free(&one.mesh);
         sp_mesh_free(&r.mesh);
-        sp_surface_free(&s);
     }
     /* Both oriented outwards: a body within a body, without a cavity. */
-    sp_surface s = new_surface(4000, 8000);
+    OWNED(sp_surface) s = new_surface(4000, 8000);
     add_sphere(&s, 24, (double[3]){0}, 1);
     add_sphere(&s, 24, (double[3]){0}, 0.5);
     result r = voxelize(&s, filled(30));
     CHECK(has_voxel_at(&r, (double[3]){0.01, 0.01, 0.01}) && r.report.component_count == 1,
           "a body within a body is empty");
     sp_mesh_free(&r.mesh);
-    sp_surface_free(&s);
 }
 
 /* Boxes aligned with grid planes, touching counts: 0 … 4 and 2 … 6 of the cells, enlarged by 1. The union is filled,
  * also when one of the boxes is given inside out. */
-static void overlapping(void)
+TEST(overlapping)
 {
     for (int inverted = 0; inverted < 2; inverted++) {
-        sp_surface s = new_surface(16, 24);
+        OWNED(sp_surface) s = new_surface(16, 24);
         add_box(&s, (double[3]){0, 0, 0}, (double[3]){4, 4, 4});
         add_box(&s, (double[3]){2, 2, 2}, (double[3]){6, 6, 6});
         if (inverted)
@@ -433,18 +423,17 @@ static void overlapping(void)
         CHECK(r.mesh.block[SP_HEX8].count == 2 * 18 * 18 * 18 - 10 * 10 * 10, "%lld voxels",
               (long long)r.mesh.block[SP_HEX8].count);
         sp_mesh_free(&r.mesh);
-        sp_surface_free(&s);
     }
 }
 
 /* --- properties of the mesh --- */
 
-static void embedding(void)
+TEST(embedding)
 {
     /* A sphere, boxes, and a box whose corners lie exactly on grid vertices (cells of ¼), each touched by eight voxels.
      */
     for (int model = 0; model < 4; model++) {
-        sp_surface s = new_surface(3000, 6000);
+        OWNED(sp_surface) s = new_surface(3000, 6000);
         if (model == 0)
             add_sphere(&s, 20, (double[3]){0.1, 0.2, 0.3}, 1);
         else
@@ -503,15 +492,14 @@ static void embedding(void)
         CHECK(m->quadrature == 3 && m->fixed_count == 0 && m->block[SP_TET4].count == 0, "quadrature %d",
               m->quadrature);
         sp_mesh_free(&r.mesh);
-        sp_surface_free(&s);
     }
 }
 
 /* Two bodies of two groups, one filled box of which the left half of the surface is one group. */
-static void regions(void)
+TEST(regions)
 {
     char left[] = "left", right[] = "right";
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){0, 0, 0}, (double[3]){4, 1, 1});
     /* Only the two end faces matter to the voxels that touch no other: the box's faces 4 (x low) and 5 (x high). */
     s.group_count = 2;
@@ -541,18 +529,17 @@ static void regions(void)
     CHECK(wrong == 0 && right_count > 20, "%lld voxels have the wrong region, %lld are right", (long long)wrong,
           (long long)right_count);
     sp_mesh_free(&r.mesh);
-    sp_surface_free(&s);
 }
 
 /* Sheets that lie in one layer of voxels: the nearest one to the centre gives the region, of equally near ones the
  * first. */
-static void nearest_region(void)
+TEST(nearest_region)
 {
     char left[] = "left", right[] = "right";
     static const double height[2][3] = {{0, 0.1, 0.8}, {0, 0.8, 0.8}}; /* centres of voxels at 0.4 */
     static const int64_t group[2][3] = {{0, 1, 0}, {1, 0, 0}};
     for (int model = 0; model < 2; model++) {
-        sp_surface s = new_surface(12, 6);
+        OWNED(sp_surface) s = new_surface(12, 6);
         s.group_count = 2;
         s.groups[0] = left;
         s.groups[1] = right;
@@ -574,13 +561,12 @@ static void nearest_region(void)
         CHECK(r.mesh.block[SP_HEX8].count == 64 && wrong == 0, "model %d: %lld of %lld voxels have the wrong region",
               model, (long long)wrong, (long long)r.mesh.block[SP_HEX8].count);
         sp_mesh_free(&r.mesh);
-        sp_surface_free(&s);
     }
 }
 
-static void threads(void)
+TEST(threads)
 {
-    sp_surface s = sphere(24);
+    OWNED(sp_surface) s = sphere(24);
     cut_hole(&s, 0.8); /* open, and in two groups */
     char upper[] = "upper";
     s.group_count = 2;
@@ -602,12 +588,11 @@ static void threads(void)
     }
     context.threads = 1;
     sp_mesh_free(&first.mesh);
-    sp_surface_free(&s);
 }
 
-static void refused(void)
+TEST(refused)
 {
-    sp_surface s = new_surface(3, 1);
+    OWNED(sp_surface) s = new_surface(3, 1);
     sp_mesh mesh;
     sp_voxelize_report report;
     sp_voxelize_parameters p = filled(8);
@@ -635,7 +620,6 @@ static void refused(void)
     result r = voxelize(&s, p);
     CHECK(r.mesh.block[SP_HEX8].count > 0, "a flat sheet has no voxels");
     sp_mesh_free(&r.mesh);
-    sp_surface_free(&s);
 }
 
 /* --- real models --- */
@@ -651,16 +635,15 @@ static bool load(const char *name, sp_surface *surface)
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
-    void *bytes = malloc((size_t)size + 1);
+    void *bytes = test_new(size + 1, 1);
     bool good = bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size;
     fclose(file);
     good = good && sp_surface_parse(&context, name, bytes, size, SP_GROUPS_GROUP, surface) == SP_OK;
     CHECK(good, "%s: %s", name, context.message);
-    free(bytes);
     return good;
 }
 
-static void soups(void)
+TEST(soups)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
@@ -697,7 +680,7 @@ static void soups(void)
         "soup/112932.stl",           "soup/multibody.stl",         "soup/cube_with_fold.ply", "soup/hour_glass.off",
         "soup/37989_sf.obj"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        sp_surface s;
+        OWNED(sp_surface) s = {0};
         if (!load(names[i], &s))
             continue;
         result r = voxelize(&s, filled(24));
@@ -708,16 +691,15 @@ static void soups(void)
         if (strcmp(names[i], "thin/moebius.obj") == 0)
             CHECK(r.report.orient.one_sided == 1, "%s: %lld one-sided", names[i], (long long)r.report.orient.one_sided);
         sp_mesh_free(&r.mesh);
-        sp_surface_free(&s);
     }
 }
 
 /* Voxels with their centre inside approach 2π²Rr², R = 1, r = ¼, axis y; no voxel lies off the solid torus. */
-static void torus(void)
+TEST(torus)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
-    sp_surface s;
+    OWNED(sp_surface) s = {0};
     if (!load("surface/torus.obj", &s))
         return;
     const double expected = 2 * PI * PI / 16;
@@ -741,11 +723,10 @@ static void torus(void)
     /* Surface voxels add a layer proportional to h: extrapolated to h = 0, against the polyhedron's volume 1.2188
      * (README). */
     CHECK_NEAR(2 * total[1] - total[0], 1.2188, 0.02 * 1.2188);
-    sp_surface_free(&s);
 }
 
 /* Against identities, on integers, which are exact. */
-static void vectors(void)
+TEST(vectors)
 {
     const double a[3] = {3, -5, 7}, b[3] = {-2, 11, 4}, c[3] = {6, 1, -9};
     double across[3], minus[3] = {3, -5, 7};
@@ -758,7 +739,7 @@ static void vectors(void)
     CHECK(sp_norm3((double[]){2, 3, 6}) == 7 && sp_distance3((double[]){3, 4, 7}, (double[]){1, 1, 1}) == 7, "lengths");
 }
 
-static void unit_vectors(void)
+TEST(unit_vectors)
 {
     const double scale[] = {1, 1e-200, 1e200, 4e-320};
     for (int i = 0; i < 4; i++) {
@@ -773,26 +754,4 @@ static void unit_vectors(void)
         CHECK(!sp_normalize3(v) && memcmp(v, refused[i], sizeof v) == 0, "case %d", i);
         CHECK(sp_normalize3_scaled(v) == 0 && memcmp(v, refused[i], sizeof v) == 0, "case %d", i);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(vectors);
-    RUN(unit_vectors);
-    RUN(triangle_and_cubes);
-    RUN(sphere_volume);
-    RUN(sphere_repaired);
-    RUN(sphere_with_hole);
-    RUN(open_cells);
-    RUN(nested);
-    RUN(overlapping);
-    RUN(embedding);
-    RUN(regions);
-    RUN(nearest_region);
-    RUN(threads);
-    RUN(refused);
-    RUN(soups);
-    RUN(torus);
-    return test_end();
 }

@@ -39,7 +39,7 @@ static void check_sums(const char *name, sum add, const double *A, const double 
     free(C);
 }
 
-static void all_versions(void)
+TEST(all_versions)
 {
     static const struct {
         const char *name;
@@ -67,10 +67,4 @@ static void all_versions(void)
     }
     free(A);
     free(B);
-}
-
-int main(void)
-{
-    RUN(all_versions);
-    return test_end();
 }

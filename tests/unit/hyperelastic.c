@@ -1,30 +1,26 @@
 /* Every law through elements, assembly and statics: published values, exact solutions, derivatives by differences. */
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/equilibrium.h"
 #include "material/law.h"
 #include "model/models.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_equilibrium)
 
 /* ---- a static state ---- */
 
 /* u [3·vertices]: the fixed displacement on entry, the equilibrium under load [3·vertices] on return. */
 static void solve_static(sp_fe_space *body, const double *load, double *u, sp_equilibrium_report *report)
 {
-    sp_system system;
-    sp_equilibrium *equilibrium;
+    FREED_BY(sp_full_system_free) sp_system system;
+    OWNED_POINTER(sp_equilibrium) *equilibrium;
     int64_t n = body->dof_count;
-    double *zero = calloc((size_t)n, 8), *b = calloc((size_t)n, 8), *q = calloc((size_t)n, 8);
+    double *zero = test_new(n, 8), *b = test_new(n, 8), *q = test_new(n, 8);
     sp_fe_space_gather(body, load, b);
     CHECK_OK(sp_full_system_new(&context, body, false, false, u, &system));
     CHECK_OK(sp_equilibrium_new(&context, &system, 1e-12, 0, &equilibrium));
     CHECK_OK(sp_equilibrium_find(equilibrium, zero, zero, b, q, report));
     sp_fe_space_scatter(body, q, u);
-    sp_equilibrium_free(equilibrium);
-    sp_full_system_free(&system);
-    free(zero), free(b), free(q);
 }
 
 static void hold_plane(sp_mesh *mesh, int axis, double at, int axes)
@@ -75,7 +71,7 @@ static bool read_entries(const char *name, bool matrix, double *to)
 
 static void dense_tangent(sp_fe_space *body, const double *u, double *f, double *dense)
 {
-    sp_sparse K;
+    OWNED(sp_sparse) K;
     int64_t n = body->dof_count;
     CHECK_OK(sp_fe_space_pattern(&context, body));
     CHECK_OK(sp_fe_space_matrix(&context, body, &K));
@@ -84,12 +80,11 @@ static void dense_tangent(sp_fe_space *body, const double *u, double *f, double 
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = K.start[i]; k < K.start[i + 1]; k++)
             dense[n * i + K.index[k]] = K.value[k];
-    sp_sparse_free(&K);
 }
 
 /* Stiffness at rest, both parts of the tangent and the force of the neo-Hookean law under u = 0.1 (x² z, y² z, y z −
  * z³), all to the digits that are printed. */
-static void published_hexahedron(void)
+TEST(published_hexahedron)
 {
     static const double X[24] = {0, 0, 0,    1.2, 0, -.1, -.05, 1.1,  0,  1, .9,  .1,
                                  0, 0, 1.03, 1.2, 0, 1.1, -.05, 1.01, .9, 1, .95, .81};
@@ -97,8 +92,8 @@ static void published_hexahedron(void)
     double rest[576], material[576], geometric[576], force[576], K[576], u[24] = {0}, f[24], worst[3] = {0};
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_box(1, 1, 1, 1, 0, &mesh);
     memcpy(mesh.vertices, X, sizeof X);
     mesh.quadrature = 2;
@@ -127,8 +122,6 @@ static void published_hexahedron(void)
         for (int k = 0; k < 3; k++)
             CHECK(worst[k] <= digits, "number %d: %g", k, worst[k]);
     }
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- Cook's membrane at finite strain (deal.II code gallery; recomputed, ../shared/meshes/README.md) ---- */
@@ -137,11 +130,11 @@ static void published_hexahedron(void)
  * its equilibrium under 1 N on the right edge. */
 static double cook(int n, sp_equilibrium_report *report)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_box(n, n, 1, 1, 0, &mesh);
     int64_t side = n + 1, rows = 3 * mesh.vertex_count;
-    double *load = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8);
+    double *load = test_new(rows, 8), *u = test_new(rows, 8);
     for (int64_t v = 0; v < mesh.vertex_count; v++) {
         int64_t i = v % side, j = v / side % side;
         double s = (double)i / n, t = (double)j / n, *x = mesh.vertices + 3 * v;
@@ -160,13 +153,10 @@ static double cook(int n, sp_equilibrium_report *report)
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     solve_static(&body, load, u, report);
     double deflection = u[3 * (n / 2 * side + n) + 1];
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
-    free(load), free(u);
     return deflection;
 }
 
-static void cooks_membrane(void)
+TEST(cooks_membrane)
 {
     const double expected[5] = {8.638375, 12.071227, 13.863196, 14.485259, 14.667272};
     for (int k = 0; k < 5; k++) {
@@ -183,8 +173,8 @@ static void cooks_membrane(void)
 /* Force [N] in the bar of 3 × 1 × 1 mm between planes of symmetry with its end moved by `moved` mm. */
 static double end_force(enum sp_law law, double moved)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     sp_equilibrium_report report;
     make_box(3, 1, 1, 1, 0, &mesh);
     hold_symmetric(&mesh);
@@ -193,20 +183,17 @@ static double end_force(enum sp_law law, double moved)
     mesh.materials[0].young = 7;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
-    double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), sum = 0;
+    double *u = test_new(rows, 8), *f = test_new(rows, 8), sum = 0;
     for (int64_t v = 3; v < mesh.vertex_count; v += 4)
         u[3 * v] = moved;
     solve_static(&body, f, u, &report);
     sp_elastic_force(&context, &body, u, f);
     for (int64_t v = 3; v < mesh.vertex_count; v += 4)
         sum += f[3 * v];
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
-    free(u), free(f);
     return sum;
 }
 
-static void stretched_bars(void)
+TEST(stretched_bars)
 {
     CHECK_NEAR(end_force(SP_LAW_NEO_HOOKEAN, 1.5), 2.6479612347602295, 1e-11);
     CHECK_NEAR(end_force(SP_LAW_STVK, 1), 3.629629629629627, 1e-11);
@@ -218,25 +205,23 @@ static void stretched_bars(void)
 }
 
 /* CalculiX beamnh: Cauchy stress 2 in C10 (J^(−2/3) I1 − 3) + (J − 1)²/D1, as a dead load on the end of 2 × 1 × 1. */
-static void loaded_bars(void)
+TEST(loaded_bars)
 {
     const double along = 1.17656006, across = 0.92590576, total = 2 * across * across;
     for (int tets = 0; tets < 2; tets++) {
-        sp_mesh box, mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         sp_equilibrium_report report;
-        make_box(2, 1, 1, 1, 0, &box);
-        hold_symmetric(&box);
-        box.materials[0].law = SP_LAW_MOONEY_RIVLIN;
-        memcpy(box.materials[0].mooney, (double[]){0, 1.92505, 1 / 0.026}, 3 * sizeof(double));
+        make_box(2, 1, 1, 1, 0, &mesh);
+        hold_symmetric(&mesh);
+        mesh.materials[0].law = SP_LAW_MOONEY_RIVLIN;
+        memcpy(mesh.materials[0].mooney, (double[]){0, 1.92505, 1 / 0.026}, 3 * sizeof(double));
         if (tets)
-            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-        else
-            mesh = box;
+            split_mesh(&mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count, count, *triangle, *element;
-        double *u = calloc((size_t)rows, 8), *load = calloc((size_t)rows, 8), worst = 0;
-        sp_pool pool = {0};
+        double *u = test_new(rows, 8), *load = test_new(rows, 8), worst = 0;
+        OWNED(sp_pool) pool = {0};
         /* a third of each triangle's half of the square; on the quadrilateral face a quarter at each corner */
         CHECK_OK(sp_mesh_boundary(&context, &mesh, &pool, &count, &triangle, &element));
         for (int64_t t = 0; t < count; t++) {
@@ -255,12 +240,6 @@ static void loaded_bars(void)
         NOTE("%s: stretches within %.1e, %lld iterations", tets ? "tetrahedra" : "hexahedra", worst,
              (long long)report.iterations);
         CHECK(worst < 2e-8, "off by %g", worst); /* eight digits of the stretches, twice as long */
-        sp_pool_free(&pool);
-        sp_fe_space_free(&body);
-        if (tets)
-            sp_mesh_free(&mesh);
-        sp_mesh_free(&box);
-        free(u), free(load);
     }
 }
 
@@ -269,15 +248,10 @@ static void loaded_bars(void)
 /* Distorted hexahedra, or tetrahedra of them, of one material; edges of 1 m. */
 static void make_patch(int tets, const sp_material *material, sp_mesh *mesh)
 {
-    sp_mesh box;
-    make_box(3, 3, 3, 1, 0.15, &box);
-    box.materials[0] = *material;
-    if (!tets) {
-        *mesh = box;
-        return;
-    }
-    CHECK_OK(sp_mesh_split(&context, &box, mesh));
-    sp_mesh_free(&box);
+    make_box(3, 3, 3, 1, 0.15, mesh);
+    mesh->materials[0] = *material;
+    if (tets)
+        split_mesh(mesh);
 }
 
 static bool outer(int64_t v)
@@ -303,20 +277,20 @@ static double density_of(const sp_material *material, const double H[9])
 }
 
 /* A linear displacement of the boundary has a linear equilibrium inside, with the energy of one point everywhere. */
-static void patch_test(void)
+TEST(patch_test)
 {
     static const double G[9] = {0.12, -0.05, 0.08, 0.1, -0.07, 0.03, -0.06, 0.04, 0.09};
     double worst[3] = {0};
     for (int tets = 0; tets < 2; tets++)
         for (int k = 0; k < TEST_LAWS; k++) {
             sp_material material = test_law(k);
-            sp_mesh mesh;
-            sp_fe_space body;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_fe_space) body;
             sp_equilibrium_report report;
             make_patch(tets, &material, &mesh);
             int64_t rows = 3 * mesh.vertex_count, prescribed[64], prescribed_count = 0;
-            double *linear = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
-                   *none = calloc((size_t)rows, 8), volume = 0;
+            double *linear = test_new(rows, 8), *u = test_new(rows, 8), *f = test_new(rows, 8),
+                   *none = test_new(rows, 8), volume = 0;
             for (int64_t v = 0; v < mesh.vertex_count; v++) {
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < 3; j++)
@@ -340,9 +314,6 @@ static void patch_test(void)
             solve_static(&body, none, u, &report);
             for (int64_t i = 0; i < rows; i++)
                 worst[2] = fmax(worst[2], fabs(u[i] - linear[i]));
-            sp_fe_space_free(&body);
-            sp_mesh_free(&mesh);
-            free(linear), free(u), free(f), free(none);
         }
     NOTE("energy %.1e, inner force %.1e, solved displacement %.1e", worst[0], worst[1], worst[2]);
     CHECK(worst[0] < 1e-13, "energy %g", worst[0]);
@@ -351,19 +322,19 @@ static void patch_test(void)
 }
 
 /* Motions without strain cost nothing, however far. */
-static void rigid_motions(void)
+TEST(rigid_motions)
 {
     static const double R[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}, shift[3] = {3, -2, 1};
     double worst[2] = {0};
     for (int tets = 0; tets < 2; tets++)
         for (int k = 0; k < TEST_LAWS; k++) {
             sp_material material = test_law(k);
-            sp_mesh mesh;
-            sp_fe_space body;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_fe_space) body;
             make_patch(tets, &material, &mesh);
             CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
             int64_t rows = 3 * mesh.vertex_count;
-            double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8);
+            double *u = test_new(rows, 8), *f = test_new(rows, 8);
             for (int64_t i = 0; i < rows; i++) {
                 const double *x = mesh.vertices + i / 3 * 3, *row = R + 3 * (i % 3);
                 u[i] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] - x[i % 3] + shift[i % 3];
@@ -371,9 +342,6 @@ static void rigid_motions(void)
             worst[0] = fmax(worst[0], fabs(sp_elastic_force(&context, &body, u, f)) / material.young);
             for (int64_t i = 0; i < rows; i++)
                 worst[1] = fmax(worst[1], fabs(f[i]) / material.young);
-            sp_fe_space_free(&body);
-            sp_mesh_free(&mesh);
-            free(u), free(f);
         }
     NOTE("of Young's modulus by 1 m3 and 1 m2: energy %.1e, force %.1e", worst[0], worst[1]);
     CHECK(worst[0] < 1e-13, "energy %g", worst[0]);
@@ -438,10 +406,9 @@ static void combine(int64_t count, double a, const double *x, double b, const do
 static void first_derivatives(sp_fe_space *body, const double *u, const double *d)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
-    double *f = calloc((size_t)rows, 8), *moved = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8),
-           *minus = calloc((size_t)rows, 8), *Kd = calloc((size_t)rows, 8), *times = calloc((size_t)rows, 8), slope = 0,
-           error[2][2];
-    sp_sparse K;
+    double *f = test_new(rows, 8), *moved = test_new(rows, 8), *plus = test_new(rows, 8), *minus = test_new(rows, 8),
+           *Kd = test_new(rows, 8), *times = test_new(rows, 8), slope = 0, error[2][2];
+    OWNED(sp_sparse) K;
     CHECK_OK(sp_fe_space_pattern(&context, body));
     CHECK_OK(sp_fe_space_matrix(&context, body, &K));
     double energy = sp_elastic_tangent(&context, body, u, 1, false, f, &K),
@@ -467,8 +434,6 @@ static void first_derivatives(sp_fe_space *body, const double *u, const double *
     }
     check_order("the force", body->mesh, error[0], largest(rows, f, NULL) * sqrt((double)rows));
     check_order("the tangent", body->mesh, error[1], largest(rows, Kd, NULL));
-    sp_sparse_free(&K);
-    free(f), free(moved), free(plus), free(minus), free(Kd), free(times);
 }
 
 /* (H:U_j)U_i at rest against second differences of the force. */
@@ -476,8 +441,8 @@ static double second_derivatives(sp_fe_space *body, const double *U)
 {
     static const int64_t pair[6] = {0, 0, 0, 1, 1, 0};
     int64_t rows = 3 * body->mesh->vertex_count;
-    double *H = calloc((size_t)(3 * rows), 8), *moved = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
-           *difference = calloc((size_t)(2 * rows), 8), error[2];
+    double *H = test_new(3 * rows, 8), *moved = test_new(rows, 8), *f = test_new(rows, 8),
+           *difference = test_new(2 * rows, 8), error[2];
     CHECK_OK(sp_elastic_second(&context, body, 2, U, 3, pair, H));
     double asymmetry = largest(rows, H + rows, H + 2 * rows) / largest(rows, H + rows, NULL);
     for (int c = 0; c < 2; c++) {
@@ -498,28 +463,24 @@ static double second_derivatives(sp_fe_space *body, const double *U)
         CHECK(largest(rows, f, H + c * rows) < 1e-7 * largest(rows, f, NULL), "extrapolated: off by %g of %g",
               largest(rows, f, H + c * rows), largest(rows, f, NULL));
     }
-    free(H), free(moved), free(f), free(difference);
     return asymmetry;
 }
 
-static void derivatives_on_a_mixed_mesh(void)
+TEST(derivatives_on_a_mixed_mesh)
 {
     double asymmetry = 0;
     for (int k = 0; k < TEST_LAWS; k++) {
         sp_material first = test_law(k), second = test_law((k + 5) % TEST_LAWS);
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_mixed(2, 3, 2, &first, &second, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
-        double *U = calloc((size_t)(2 * rows), 8);
+        double *U = test_new(2 * rows, 8);
         random_field(2 * rows, (uint64_t)k, U);
         asymmetry = fmax(asymmetry, second_derivatives(&body, U));
         combine(rows, 0.1, U, 0, U, U);
         first_derivatives(&body, U, U + rows);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
-        free(U);
     }
     NOTE("asymmetry of second derivatives %.1e", asymmetry);
     CHECK(asymmetry < 1e-11, "%g",
@@ -528,25 +489,25 @@ static void derivatives_on_a_mixed_mesh(void)
 
 /* Forces, products and matrices have the same bytes for 1, 2 and 4 threads; the mesh is large enough that threads are
  * used for all of them. */
-static void threads_change_nothing(void)
+TEST(threads_change_nothing)
 {
     sp_material first = test_law(SP_LAW_STABLE_NEO_HOOKEAN), second = test_law(SP_LAW_COROTATIONAL);
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_sparse K;
+    OWNED(sp_mesh) mesh = {0};
+    OWNED(sp_fe_space) body = {0};
+    OWNED(sp_sparse) K = {0};
     make_mixed(24, 20, 11, &first, &second, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_fe_space_pattern(&context, &body));
     CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
     CHECK(body.batch_count > 2048, "only %lld batches", (long long)body.batch_count);
     int64_t rows = 3 * mesh.vertex_count, entries = K.start[K.order];
-    double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *f[2], *y[2], *value[2], energy[2];
+    double *u = test_new(rows, 8), *v = test_new(rows, 8), *f[2], *y[2], *value[2], energy[2];
     random_field(rows, 1, v);
     combine(rows, 0.05, v, 0, v, u);
     for (int k = 0; k < 2; k++) {
-        f[k] = calloc((size_t)rows, 8);
-        y[k] = calloc((size_t)rows, 8);
-        value[k] = calloc((size_t)entries, 8);
+        f[k] = test_new(rows, 8);
+        y[k] = test_new(rows, 8);
+        value[k] = test_new(entries, 8);
     }
     sp_context many = context;
     for (int threads = 1, k = 0; threads <= 4; threads *= 2, k = 1) {
@@ -563,24 +524,4 @@ static void threads_change_nothing(void)
         CHECK(!memcmp(y[0], y[1], (size_t)rows * 8), "%d threads: other products", threads);
         CHECK(!memcmp(value[0], value[1], (size_t)entries * 8), "%d threads: another matrix", threads);
     }
-    for (int k = 0; k < 2; k++)
-        free(f[k]), free(y[k]), free(value[k]);
-    free(u), free(v);
-    sp_sparse_free(&K);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(published_hexahedron);
-    RUN(cooks_membrane);
-    RUN(stretched_bars);
-    RUN(loaded_bars);
-    RUN(patch_test);
-    RUN(rigid_motions);
-    RUN(derivatives_on_a_mixed_mesh);
-    RUN(threads_change_nothing);
-    return test_end();
 }

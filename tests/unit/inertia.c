@@ -6,17 +6,14 @@
 #include "basis/derivatives.h"
 #include "basis/flexibility.h"
 #include "basis/modes.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "linear/dense.h"
-#include "test.h"
 #ifdef SUPPLE_YANG2015
 #include "basis/inertia_derivatives.h"
 #include "basis/krylov.h"
 #endif
 
 #include <lapacke.h>
-
-static sp_context context;
 
 typedef struct world {
     sp_mesh mesh;
@@ -32,17 +29,16 @@ static void make_world(int nx, int ny, int nz, double distort, bool prescribed, 
     *w = (world){0};
     make_box(nx, ny, nz, 0.2, distort, &w->mesh);
     if (prescribed)
-        CHECK_OK(sp_mesh_fix_half_space(&context, &w->mesh, (double[]){1, 0, 0}, 0.03, 7, &(int64_t){0}));
+        fix_end(&w->mesh, 0.03);
     CHECK_OK(sp_fe_space_new(&context, &w->mesh, &w->body));
     CHECK_OK(sp_fe_space_pattern(&context, &w->body));
     CHECK_OK(sp_fe_space_matrix(&context, &w->body, &w->K));
     CHECK_OK(sp_fe_space_mass_compressed(&context, &w->body, false, &w->M));
     w->n = w->body.dof_count;
-    double *rest = calloc((size_t)(3 * w->mesh.vertex_count), 8);
+    double *rest = test_new(3 * w->mesh.vertex_count, 8);
     sp_elastic_tangent(&context, &w->body, rest, 1, false, NULL, &w->K);
-    free(rest);
-    w->rigid = calloc((size_t)(6 * w->n), 8);
-    w->node = calloc((size_t)w->n, 8);
+    w->rigid = test_new(6 * w->n, 8);
+    w->node = test_new(w->n, 8);
     for (int64_t i = 0; i < w->n; i++)
         w->node[i] = w->body.free[i] / 3;
     CHECK_OK(sp_rigid_motions(&context, &w->body, &w->M, w->rigid, &w->rigid_count));
@@ -54,7 +50,6 @@ static void make_world(int nx, int ny, int nz, double distort, bool prescribed, 
 static void end_world(world *w)
 {
     sp_flexibility_free(w->flexibility);
-    free(w->rigid), free(w->node);
     sp_sparse_free(&w->K);
     sp_sparse_free(&w->M);
     sp_fe_space_free(&w->body);
@@ -73,8 +68,8 @@ static double dot(int64_t n, const double *a, const double *b)
 static void solve_bordered(const world *w, const double *C, const double *D, const double *f, double *u)
 {
     int64_t n = w->n, size = n + 6;
-    double *A = calloc((size_t)(size * size), 8), *b = calloc((size_t)size, 8);
-    lapack_int *pivot = calloc((size_t)size, sizeof *pivot);
+    double *A = test_new(size * size, 8), *b = test_new(size, 8);
+    lapack_int *pivot = test_new(size, sizeof *pivot);
     for (int64_t row = 0; row < n; row++) {
         for (int64_t k = w->K.start[row]; k < w->K.start[row + 1]; k++)
             A[w->K.index[k] * size + row] = w->K.value[k];
@@ -87,16 +82,14 @@ static void solve_bordered(const world *w, const double *C, const double *D, con
     CHECK(LAPACKE_dgesv(LAPACK_COL_MAJOR, (int)size, 1, A, (int)size, pivot, b, (int)size) == 0,
           "the bordered system is singular");
     memcpy(u, b, (size_t)n * 8);
-    free(A), free(b), free(pivot);
 }
 
-static void pinning_solves_the_bordered_system(void)
+TEST(pinning_solves_the_bordered_system)
 {
     for (int printed = 0; printed <= 1; printed++) {
         world w;
         make_world(4, 2, 2, 0.15, false, printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, &w);
-        double *f = calloc((size_t)w.n, 8), *u = calloc((size_t)w.n, 8), *expected = calloc((size_t)w.n, 8),
-               *MR = calloc((size_t)(6 * w.n), 8);
+        double *f = test_new(w.n, 8), *u = test_new(w.n, 8), *expected = test_new(w.n, 8), *MR = test_new(6 * w.n, 8);
         random_field(w.n, 3, f);
         sp_sparse_times(&context, &w.M, 6, w.rigid, MR);
         const double *joints = printed ? w.rigid : MR;
@@ -108,18 +101,16 @@ static void pinning_solves_the_bordered_system(void)
         double size = sqrt(dot(w.n, expected, expected) / (double)w.n);
         NOTE("%s: off by %.1e", printed ? "as printed" : "inertia relief", worst / size);
         CHECK(worst < 1e-9 * size, "off by %g of %g", worst, size);
-        free(f), free(u), free(expected), free(MR);
         end_world(&w);
     }
 }
 
-static void inertia_forces_sum_to_what_rigid_mechanics_says(void)
+TEST(inertia_forces_sum_to_what_rigid_mechanics_says)
 {
     world w;
     make_world(5, 3, 2, 0, false, SP_COMPLEMENT_MASS, &w);
     int field[SP_INERTIA_FIELDS];
-    double *f = calloc((size_t)(SP_INERTIA_FIELDS * w.n), 8), mass = 1000 * 0.2 * 0.2 * 0.2 * 30,
-           side[3] = {1.0, 0.6, 0.4};
+    double *f = test_new(SP_INERTIA_FIELDS * w.n, 8), mass = 1000 * 0.2 * 0.2 * 0.2 * 30, side[3] = {1.0, 0.6, 0.4};
     for (int i = 0; i < SP_INERTIA_FIELDS; i++)
         field[i] = i;
     CHECK_OK(sp_inertia_forces(&context, &w.body, SP_INERTIA_FIELDS, field, f));
@@ -149,12 +140,11 @@ static void inertia_forces_sum_to_what_rigid_mechanics_says(void)
         }
     }
     /* rigid accelerations do not deform a free body */
-    double *u = calloc((size_t)(SP_INERTIA_FIELDS * w.n), 8);
+    double *u = test_new(SP_INERTIA_FIELDS * w.n, 8);
     CHECK_OK(sp_flexibility_solve(w.flexibility, SP_INERTIA_FIELDS, f, u));
     double deformed = dot(w.n, u + 6 * w.n, u + 6 * w.n);
     for (int i = 0; i < 6; i++)
         CHECK(dot(w.n, u + i * w.n, u + i * w.n) < 1e-20 * deformed, "%s deforms", sp_inertia_names[i]);
-    free(f), free(u);
     end_world(&w);
 }
 
@@ -162,19 +152,18 @@ static void inertia_forces_sum_to_what_rigid_mechanics_says(void)
 
 static double largest_angle(const world *w, int64_t a, const double *A, int64_t b, const double *B)
 {
-    double *one = calloc((size_t)(a * w->n), 8), *two = calloc((size_t)(b * w->n), 8), angle[64];
+    double *one = test_new(a * w->n, 8), *two = test_new(b * w->n, 8), angle[64];
     int64_t count;
     memcpy(one, A, (size_t)(a * w->n) * 8);
     memcpy(two, B, (size_t)(b * w->n) * 8);
     CHECK_OK(sp_principal_angles(&context, &(sp_metric){.rows = w->n, .matrix = &w->M}, a, one, b, two, angle, &count));
-    free(one), free(two);
     return angle[count - 1];
 }
 
 /* Krylov columns made naively: solve, multiply, normalize in the Euclidean norm, never orthogonalize. */
 static void naive_krylov(world *w, int64_t width, const double *F, int64_t order, double *U)
 {
-    double *load = calloc((size_t)(width * w->n), 8);
+    double *load = test_new(width * w->n, 8);
     memcpy(load, F, (size_t)(width * w->n) * 8);
     for (int64_t m = 0; m < order; m++) {
         double *block = U + m * width * w->n;
@@ -186,10 +175,9 @@ static void naive_krylov(world *w, int64_t width, const double *F, int64_t order
         }
         sp_sparse_times(&context, &w->M, width, block, load);
     }
-    free(load);
 }
 
-static void inertia_modes_span_the_krylov_space(void)
+TEST(inertia_modes_span_the_krylov_space)
 {
     for (int prescribed = 0; prescribed <= 1; prescribed++) {
         world w;
@@ -198,11 +186,10 @@ static void inertia_modes_span_the_krylov_space(void)
         int field[WIDTH];
         for (int i = 0; i < WIDTH; i++)
             field[i] = prescribed ? i : 6 + i;
-        double *F = calloc((size_t)(WIDTH * w.n), 8), *naive = calloc((size_t)(COUNT * w.n), 8),
-               *U = calloc((size_t)(COUNT * w.n), 8);
+        double *F = test_new(WIDTH * w.n, 8), *naive = test_new(COUNT * w.n, 8), *U = test_new(COUNT * w.n, 8);
         CHECK_OK(sp_inertia_forces(&context, &w.body, WIDTH, field, F));
         naive_krylov(&w, WIDTH, F, ORDER, naive);
-        sp_sparse_inner inner;
+        OWNED(sp_sparse_inner) inner;
         CHECK_OK(sp_sparse_inner_new(&context, &w.body, 40, &inner));
         for (int method = 0; method <= 2; method++) {
             sp_krylov_parameters parameters = {.count = COUNT,
@@ -228,7 +215,7 @@ static void inertia_modes_span_the_krylov_space(void)
                 CHECK(report.orthogonality < 0.7, "orthonormal to %g", report.orthogonality);
         }
         /* it contains the low eigenvectors, which it can therefore replace */
-        double eigenvalue[10], residual[10], *mode = calloc((size_t)(10 * w.n), 8);
+        double eigenvalue[10], residual[10], *mode = test_new(10 * w.n, 8);
         sp_modes_report report;
         CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid,
                           &(sp_modes_parameters){.count = w.rigid_count + 2}, eigenvalue, mode, residual, &report));
@@ -236,19 +223,17 @@ static void inertia_modes_span_the_krylov_space(void)
         NOTE("first two eigenvectors are %.1e rad from it", angle);
         if (prescribed)
             CHECK(angle < 1e-2, "eigenvectors are %g rad from the Krylov space", angle);
-        sp_sparse_inner_free(&inner);
-        free(F), free(naive), free(U), free(mode);
         end_world(&w);
     }
 }
 
 /* A start block of one eigenvector spans an invariant space: there is no second column. */
-static void an_exhausted_space_ends(void)
+TEST(an_exhausted_space_ends)
 {
     world w;
     make_world(4, 2, 2, 0.1, true, SP_COMPLEMENT_MASS, &w);
-    double eigenvalue[3], residual[3], *mode = calloc((size_t)(3 * w.n), 8), *F = calloc((size_t)(2 * w.n), 8),
-                                       *U = calloc((size_t)(8 * w.n), 8);
+    double eigenvalue[3], residual[3], *mode = test_new(3 * w.n, 8), *F = test_new(2 * w.n, 8),
+                                       *U = test_new(8 * w.n, 8);
     sp_modes_report modes_report;
     CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, 0, w.rigid, &(sp_modes_parameters){.count = 3}, eigenvalue, mode,
                       residual, &modes_report));
@@ -263,17 +248,16 @@ static void an_exhausted_space_ends(void)
     CHECK(sp_inertia_modes(&context, w.flexibility, &w.M, 2, F, &(sp_krylov_parameters){.count = 8}, U, &columns,
                            &report) == SP_INPUT,
           "no load gave modes");
-    free(mode), free(F), free(U);
     end_world(&w);
 }
 
 /* With every vertex a sample the sparse inner product is the lumped mass, and without culling reduced mass-MGS is
  * Gram–Schmidt in it. */
-static void all_samples_make_it_exact(void)
+TEST(all_samples_make_it_exact)
 {
     world w;
     make_world(4, 3, 2, 0, false, SP_COMPLEMENT_MASS, &w);
-    sp_sparse_inner inner;
+    OWNED(sp_sparse_inner) inner;
     CHECK_OK(sp_sparse_inner_new(&context, &w.body, w.mesh.vertex_count, &inner));
     CHECK(inner.count == w.mesh.vertex_count, "%lld samples of %lld vertices", (long long)inner.count,
           (long long)w.mesh.vertex_count);
@@ -282,8 +266,8 @@ static void all_samples_make_it_exact(void)
         total += inner.root[i] * inner.root[i];
     CHECK_NEAR(total, 1000 * 0.2 * 0.2 * 0.2 * 24, 1e-9);
     enum { COUNT = 9, BEFORE = 4 };
-    double *W = calloc((size_t)(COUNT * w.n), 8), *Y = calloc((size_t)(3 * inner.count * COUNT), 8),
-           *mass = calloc((size_t)w.mesh.vertex_count, 8), cosine = 0;
+    double *W = test_new(COUNT * w.n, 8), *Y = test_new(3 * inner.count * COUNT, 8),
+           *mass = test_new(w.mesh.vertex_count, 8), cosine = 0;
     int64_t done = 0, culled = 0;
     random_field(COUNT * w.n, 5, W);
     sp_fe_space_vertex_mass(&w.body, true, mass);
@@ -308,18 +292,16 @@ static void all_samples_make_it_exact(void)
     CHECK(done == 0 && culled == COUNT * (COUNT - 1) / 2, "%lld subtractions, %lld culled", (long long)done,
           (long long)culled);
     CHECK_NEAR(W[7], before, 1e-12);
-    sp_sparse_inner_free(&inner);
-    free(W), free(Y), free(mass);
     end_world(&w);
 }
 
 /* The sum over boxes meets the mass integral as boxes shrink: a smooth product of fields, error over the number of
  * samples. */
-static void sparse_inner_products_converge(void)
+TEST(sparse_inner_products_converge)
 {
     world w;
     make_world(24, 12, 8, 0, false, SP_COMPLEMENT_MASS, &w);
-    double *u = calloc((size_t)(2 * w.n), 8), *Mu = calloc((size_t)w.n, 8), previous = INFINITY;
+    double *u = test_new(2 * w.n, 8), *Mu = test_new(w.n, 8), previous = INFINITY;
     for (int64_t v = 0; v < w.mesh.vertex_count; v++) {
         const double *X = w.mesh.vertices + 3 * v;
         u[3 * v] = X[0] * X[1];
@@ -330,28 +312,25 @@ static void sparse_inner_products_converge(void)
     sp_sparse_times(&context, &w.M, 1, u, Mu);
     double exact = dot(w.n, Mu, u + w.n);
     for (int64_t samples = 20; samples <= 1300; samples *= 8) {
-        sp_sparse_inner inner;
+        OWNED(sp_sparse_inner) inner;
         CHECK_OK(sp_sparse_inner_new(&context, &w.body, samples, &inner));
         CHECK(inner.count >= samples, "%lld samples of %lld", (long long)inner.count, (long long)samples);
-        double *Y = calloc((size_t)(6 * inner.count), 8);
+        double *Y = test_new(6 * inner.count, 8);
         sp_sparse_inner_gather(&inner, w.n, 2, u, Y);
         double error = fabs(dot(3 * inner.count, Y, Y + 3 * inner.count) / exact - 1);
         NOTE("%lld samples, boxes of %.2f m: relative error %.1e", (long long)inner.count, inner.box, error);
         CHECK(error < 0.6 * previous && error < 0.2, "error %g after %g", error, previous);
         previous = error;
-        free(Y);
-        sp_sparse_inner_free(&inner);
     }
-    free(u), free(Mu);
     end_world(&w);
 }
 
 /* ---- derivatives ---- */
 
-static void choosing_takes_the_heaviest(void)
+TEST(choosing_takes_the_heaviest)
 {
     double weight[4] = {1, 0.5, 0.3, 0.1};
-    sp_list pair = {0}, order = {0};
+    OWNED(sp_list) pair = {0}, order = {0};
     /* order 1: 1, .5, .3, .1 | .25, .15, .05 | .09, .03 | .01; order 2 of the first is 1 again */
     CHECK_OK(sp_inertia_derivatives_choose(&context, 4, weight, 1, 5, &pair, &order));
     const int64_t expected[5][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}};
@@ -388,19 +367,17 @@ static void choosing_takes_the_heaviest(void)
         CHECK(heavier <= order.count, "%lld are heavier than the lightest of %lld", (long long)heavier,
               (long long)order.count);
     }
-    sp_list_free(&pair);
-    sp_list_free(&order);
 }
 
-static void derivatives_solve_their_equation(void)
+TEST(derivatives_solve_their_equation)
 {
     for (int prescribed = 0; prescribed <= 1; prescribed++) {
         world w;
         make_world(5, 3, 2, 0.1, prescribed, SP_COMPLEMENT_MASS, &w);
         enum { MODES = 3, MOST = 20 };
         int64_t rows = 3 * w.mesh.vertex_count, n = w.n, count = w.rigid_count + MODES;
-        double eigenvalue[9], residual[9], weight[MODES], *mode = calloc((size_t)(count * n), 8),
-                                                          *all = calloc((size_t)((MODES + MOST) * rows), 8);
+        double eigenvalue[9], residual[9], weight[MODES], *mode = test_new(count * n, 8),
+                                                          *all = test_new((MODES + MOST) * rows, 8);
         sp_modes_report modes_report;
         CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid, &(sp_modes_parameters){.count = count},
                           eigenvalue, mode, residual, &modes_report));
@@ -408,16 +385,15 @@ static void derivatives_solve_their_equation(void)
             sp_fe_space_scatter(&w.body, mode + (w.rigid_count + i) * n, all + i * rows);
             weight[i] = eigenvalue[w.rigid_count] / eigenvalue[w.rigid_count + i];
         }
-        sp_list pair = {0}, order = {0};
+        OWNED(sp_list) pair = {0}, order = {0};
         CHECK_OK(sp_inertia_derivatives_choose(&context, MODES, weight, 2, MOST, &pair, &order));
         sp_inertia_derivatives_report report;
         CHECK_OK(sp_inertia_derivatives(&context, &w.body, &w.K, w.flexibility, MODES, order.count, pair.data, all,
                                         &report));
         CHECK(report.residual < 1e-10, "residual %g", report.residual);
         /* (H:u)v is the derivative of K(su)v at s = 0, and K is quadratic: the central quotient is exact */
-        double *u = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8), *minus = calloc((size_t)rows, 8),
-               *load = calloc((size_t)n, 8), *V = calloc((size_t)n, 8), *KV = calloc((size_t)n, 8),
-               *MV = calloc((size_t)n, 8), worst = 0;
+        double *u = test_new(rows, 8), *plus = test_new(rows, 8), *minus = test_new(rows, 8), *load = test_new(n, 8),
+               *V = test_new(n, 8), *KV = test_new(n, 8), *MV = test_new(n, 8), worst = 0;
         for (int64_t c = 0; c < order.count; c++) {
             const int64_t *p = (int64_t *)pair.data + 2 * c;
             for (int sign = 1; sign >= -1; sign -= 2) {
@@ -448,35 +424,15 @@ static void derivatives_solve_their_equation(void)
              worst);
         CHECK(worst < 1e-7, "off by %g", worst);
         if (prescribed) { /* order 1 is the modal derivative */
-            double *phi = calloc((size_t)rows, 8);
+            double *phi = test_new(rows, 8);
             sp_derivatives_report modal;
             CHECK_OK(sp_modal_derivatives(&context, &w.body, MODES, all, 1, pair.data, 0, NULL, NULL, phi, &modal));
             for (int64_t i = 0; i < rows; i++)
                 phi[i] -= all[MODES * rows + i];
             double difference = sqrt(dot(rows, phi, phi) / dot(rows, all + MODES * rows, all + MODES * rows));
             CHECK(difference < 1e-10, "modal and inertia derivative differ by %g", difference);
-            free(phi);
         }
-        free(u), free(plus), free(minus), free(load), free(V), free(KV), free(MV), free(mode), free(all);
-        sp_list_free(&pair);
-        sp_list_free(&order);
         end_world(&w);
     }
 }
 #endif
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(pinning_solves_the_bordered_system);
-    RUN(inertia_forces_sum_to_what_rigid_mechanics_says);
-#ifdef SUPPLE_YANG2015
-    RUN(inertia_modes_span_the_krylov_space);
-    RUN(an_exhausted_space_ends);
-    RUN(all_samples_make_it_exact);
-    RUN(sparse_inner_products_converge);
-    RUN(choosing_takes_the_heaviest);
-    RUN(derivatives_solve_their_equation);
-#endif
-    return test_end();
-}

@@ -1,11 +1,10 @@
 /* Motion and statics of all laws under loads with large deflections and with inverted elements. */
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_integrator)
 
 /* ---- bodies with a force that acts until `until` ---- */
 
@@ -37,21 +36,17 @@ static void finish_scene(scene *s, enum sp_law law, int held_axis)
     CHECK_OK(sp_mesh_fix_half_space(&context, &s->mesh, normal, 0.01, 7, &added));
     CHECK_OK(sp_fe_space_new(&context, &s->mesh, &s->body));
     CHECK_OK(sp_full_system_new(&context, &s->body, false, false, NULL, &s->system));
-    s->load = calloc((size_t)s->body.dof_count, 8);
+    s->load = test_new(s->body.dof_count, 8);
 }
 
 /* 6 × 2 × 2 hexahedra of 0.1 m, or tetrahedra of them, fixed at x = 0; `force` N upwards, spread over the 9 vertices of
  * the other end. */
 static void make_cantilever(scene *s, enum sp_law law, bool cut, double force)
 {
-    sp_mesh box;
     *s = (scene){0};
-    make_box(6, 2, 2, 0.1, 0, &box);
-    if (cut) {
-        CHECK_OK(sp_mesh_split(&context, &box, &s->mesh));
-        sp_mesh_free(&box);
-    } else
-        s->mesh = box;
+    make_box(6, 2, 2, 0.1, 0, &s->mesh);
+    if (cut)
+        split_mesh(&s->mesh);
     finish_scene(s, law, 0);
     for (int64_t v = 6; v < s->mesh.vertex_count; v += 7)
         s->load[s->body.dof[3 * v + 2]] = force / 9;
@@ -66,9 +61,8 @@ static void make_block(scene *s, enum sp_law law, double force)
     s->load[s->body.dof[3 * (3 * 25 + 12) + 2]] = -force;
 }
 
-static void free_scene(scene *s)
+static void scene_free(scene *s)
 {
-    free(s->load);
     sp_full_system_free(&s->system);
     sp_fe_space_free(&s->body);
     sp_mesh_free(&s->mesh);
@@ -79,13 +73,12 @@ static int64_t inside_out(const scene *s, const double *q)
 {
     sp_mesh moved = s->mesh;
     int64_t rows = 3 * s->mesh.vertex_count;
-    double *x = calloc((size_t)rows, 8);
+    double *x = test_new(rows, 8);
     sp_fe_space_scatter(&s->body, q, x);
     for (int64_t i = 0; i < rows; i++)
         x[i] += s->mesh.vertices[i];
     moved.vertices = x;
     int64_t count = sp_mesh_inverted(&moved, false);
-    free(x);
     return count;
 }
 
@@ -112,7 +105,7 @@ static double energy_error(scene *s, double step, double *reach, double *iterati
     sp_external_loads forcing = {.self = s, .mean = pull};
     sp_integrator_parameters parameters = {
         .kind = SP_NEWMARK, .step = step, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .damping_stiffness = 1e-3};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     double energy[SP_WORK_COUNT], most = 0, worst = 0;
     int64_t steps = llround(0.12 / step);
     *reach = 0;
@@ -125,14 +118,13 @@ static double energy_error(scene *s, double step, double *reach, double *iterati
         *reach = fmax(*reach, furthest(s->system.n, sp_integrator_q(it)));
     }
     *iterations = (double)sp_integrator_reported(it)->newton_iterations / (double)steps;
-    sp_integrator_free(it);
     return worst / most;
 }
 
-static void bending_far(void)
+TEST(bending_far)
 {
     for (int law = SP_LAW_STVK; law < SP_LAW_COUNT; law++) {
-        scene s;
+        OWNED(scene) s = {0};
         double reach, iterations, error[2];
         if (law == SP_LAW_LINEAR)
             continue;
@@ -144,7 +136,6 @@ static void bending_far(void)
         CHECK(reach > 0.15, "bent by %g m only", reach);
         CHECK(error[0] < 0.05 && error[1] < 0.35 * error[0], "balance %g, %g", error[0], error[1]);
         CHECK(iterations < 8, "%g iterations a step", iterations);
-        free_scene(&s);
     }
 }
 
@@ -153,11 +144,11 @@ static void bending_far(void)
 static const double push = 1e4;
 
 /* Statics under the push, then without it: back at rest, elements and all. */
-static void statics(void)
+TEST(statics)
 {
     for (int law = SP_LAW_STVK; law < SP_LAW_COUNT; law++) {
-        scene s;
-        sp_integrator *it;
+        OWNED(scene) s = {0};
+        OWNED_POINTER(sp_integrator) *it = NULL;
         if (law == SP_LAW_LINEAR)
             continue;
         make_block(&s, (enum sp_law)law, push);
@@ -172,8 +163,6 @@ static void statics(void)
         CHECK_OK(sp_integrator_step(it));
         CHECK(furthest(s.system.n, sp_integrator_q(it)) < 1e-9, "%s: %g m from rest", sp_law_name((enum sp_law)law),
               furthest(s.system.n, sp_integrator_q(it)));
-        sp_integrator_free(it);
-        free_scene(&s);
     }
 }
 
@@ -182,7 +171,7 @@ static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int
                double *reach)
 {
     sp_external_loads forcing = {.self = s, .mean = pull};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it = NULL;
     double energy[SP_WORK_COUNT];
     *most = 0;
     CHECK_OK(sp_integrator_new(&context, &s->system, &forcing, &parameters, NULL, NULL, &it));
@@ -202,17 +191,16 @@ static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int
          "from rest",
          sp_law_name(s->mesh.materials[0].law), (long long)r->steps, (long long)*most, (long long)r->newton_iterations,
          (long long)r->halvings, (long long)*last, *reach);
-    sp_integrator_free(it);
     return status;
 }
 
 /* The push for 0.03 s, then mass damping. dt = 10 ms is several periods of an element, where whole Newton steps without
  * a line search on the potential diverge. */
-static void dynamics(void)
+TEST(dynamics)
 {
     for (int law = SP_LAW_NEO_HOOKEAN; law < SP_LAW_COUNT; law++)
         for (int large = 0; large < 2; large++) {
-            scene s;
+            OWNED(scene) s;
             int64_t most, last;
             double reach;
             make_block(&s, (enum sp_law)law, large ? 2 * push : push);
@@ -225,12 +213,11 @@ static void dynamics(void)
                   (long long)last, reach);
             if (law == SP_LAW_COROTATIONAL || law == SP_LAW_STABLE_NEO_HOOKEAN)
                 CHECK(most > 0, "%s: nothing was turned", sp_law_name((enum sp_law)law));
-            free_scene(&s);
         }
 }
 
 /* A step that cannot be solved ends with one line that names an element, and the previous state stays. */
-static void failures(void)
+TEST(failures)
 {
     const sp_integrator_parameters parameters[] = {
         {.kind = SP_NEWMARK, .step = 2e-3, .beta = 0.25, .gamma = 0.5, .semi_implicit = true},
@@ -240,7 +227,7 @@ static void failures(void)
     };
     const double force[] = {push, 5 * push, 20 * push, 1e4 * push};
     for (int k = 0; k < 4; k++) {
-        scene s;
+        OWNED(scene) s;
         int64_t most, last;
         double reach;
         make_block(&s, SP_LAW_NEO_HOOKEAN, force[k]);
@@ -250,15 +237,14 @@ static void failures(void)
         CHECK(strstr(context.message, "invert") && strstr(context.message, "element ") &&
                   strstr(context.message, "stable-neo-hookean"),
               "%s", context.message);
-        free_scene(&s);
     }
 }
 
 /* Simpson's rule along the step is exact for cubic forces only. */
-static void energy_step_wants_cubic_forces(void)
+TEST(energy_step_wants_cubic_forces)
 {
     for (int law = SP_LAW_STVK; law < SP_LAW_COUNT; law++) {
-        scene s;
+        OWNED(scene) s = {0};
         sp_integrator *it;
         if (law == SP_LAW_LINEAR)
             continue;
@@ -270,17 +256,5 @@ static void energy_step_wants_cubic_forces(void)
               status);
         if (status == SP_OK)
             sp_integrator_free(it);
-        free_scene(&s);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(bending_far);
-    RUN(statics);
-    RUN(dynamics);
-    RUN(failures);
-    RUN(energy_step_wants_cubic_forces);
-    return test_end();
 }

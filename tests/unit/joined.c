@@ -9,8 +9,6 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-static sp_context context;
-
 /* ---- a deformable body: a bar of 1 MPa, 0.8 × 0.2 × 0.2 m along x. The fields bend, stretch and twist it; those of a
  * `clamped` one vanish at x = 0. Interfaces are its two ends. ---- */
 
@@ -33,8 +31,8 @@ static void make_model(bool clamped, model *m)
     const int64_t vertices = m->mesh.vertex_count;
     m->rows = 3 * vertices;
     m->U = calloc((size_t)(m->rows * R), 8);
-    m->left = calloc((size_t)vertices, 8);
-    m->right = calloc((size_t)vertices, 8);
+    m->left = test_new(vertices, 8);
+    m->right = test_new(vertices, 8);
     int64_t left = 0, right = 0;
     for (int64_t v = 0; v < vertices; v++) {
         const double *X = m->mesh.vertices + 3 * v, x = X[0] - (clamped ? 0 : 0.35), y = X[1] - 0.1, z = X[2] - 0.1;
@@ -58,11 +56,11 @@ static void make_model(bool clamped, model *m)
     CHECK_OK(sp_inertia_of_body(&context, &m->body, false, R, m->U, &m->inertia));
 }
 
-static void free_model(model *m)
+static void model_free(model *m)
 {
     sp_inertia_free(&m->inertia);
     sp_polynomials_free(&m->polynomials);
-    free(m->U), free(m->left), free(m->right);
+    free(m->U);
     sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
@@ -154,7 +152,7 @@ static void make_tree(const model *m, const sp_free_parameters *p, chain *c)
     start(c, p);
 }
 
-static void free_chain(chain *c)
+static void chain_free(chain *c)
 {
     sp_joined_free(c->joined);
     for (int i = 0; i < c->count; i++)
@@ -220,8 +218,8 @@ static void check_matrix(chain *c, const char *name)
 {
     sp_joined *joined = c->joined;
     const int64_t n = joined->n;
-    double *x = calloc((size_t)n, 8), *p = calloc((size_t)n, 8), *at = calloc((size_t)n, 8), *up = calloc((size_t)n, 8),
-           *down = calloc((size_t)n, 8), *dx = calloc((size_t)n, 8), error[3];
+    double *x = test_new(n, 8), *p = test_new(n, 8), *at = test_new(n, 8), *up = test_new(n, 8), *down = test_new(n, 8),
+           *dx = test_new(n, 8), error[3];
     sp_newton_residual size;
     uint64_t random = 7;
     for (int i = 0; i < 3; i++)
@@ -252,38 +250,36 @@ static void check_matrix(chain *c, const char *name)
         error[e] = sqrt(error[e]);
     }
     CHECK_ORDERS(error, 2, 0.15, 0.1, "%s", name);
-    free(x), free(p), free(at), free(up), free(down), free(dx);
 }
 
-static void matrix_is_the_derivative(void)
+TEST(matrix_is_the_derivative)
 {
     const sp_free_parameters p = {.step = 0.02, .damping_stiffness = 1e-3};
     for (int clamped = 0; clamped < 2; clamped++) {
-        model m;
+        OWNED(model) m;
         chain c;
         make_model(clamped, &m);
         make_chain(&m, 1, true, &p, &c);
         weigh(&c, (double[]){1, 2, -9});
         check_matrix(&c, "anchored body");
-        free_chain(&c);
+        chain_free(&c);
         make_chain(&m, 3, false, &p, &c);
         spin(&c, (double[]){1.2, 0, 0}, (double[]){0, 0, 0}, (double[]){0.5, 3, 1});
         check_matrix(&c, "free chain");
-        free_chain(&c);
+        chain_free(&c);
         make_tree(&m, &p, &c);
         spin(&c, (double[]){1.2, 0, 0}, (double[]){0, 0, 0}, (double[]){2, 3, -1});
         check_matrix(&c, "tree");
-        free_chain(&c);
-        free_model(&m);
+        chain_free(&c);
     }
 }
 
 /* Without joints the step is that of single bodies. */
-static void single_bodies_step_as_before(void)
+TEST(single_bodies_step_as_before)
 {
     const sp_free_parameters p = {.step = 1e-3};
-    model m;
-    chain c, alone;
+    OWNED(model) m;
+    OWNED(chain) c, alone;
     make_model(false, &m);
     make_chain(&m, 1, false, &p, &c);
     make_chain(&m, 1, false, &p, &alone);
@@ -301,19 +297,16 @@ static void single_bodies_step_as_before(void)
             worst = fmax(worst, fabs(sp_free_body_q(c.body[0])[j] - sp_free_body_q(alone.body[0])[j]));
     }
     CHECK(worst < 1e-12, "off by %g", worst);
-    free_chain(&c);
-    free_chain(&alone);
-    free_model(&m);
 }
 
 /* A body that is fixed at its interface and anchored there moves by M q̈ + f(q) = UᵀMg with the whole mass matrix
  * M = ∫ρUᵀU: the same conserving scheme, written once more. */
-static void anchored_body_is_a_clamped_one(void)
+TEST(anchored_body_is_a_clamped_one)
 {
     const double h = 1e-3, g[3] = {0, -3, -9.81};
     const sp_free_parameters p = {.step = h};
-    model m;
-    chain c;
+    OWNED(model) m;
+    OWNED(chain) c;
     make_model(true, &m);
     make_chain(&m, 1, true, &p, &c);
     weigh(&c, g);
@@ -366,8 +359,6 @@ static void anchored_body_is_a_clamped_one(void)
     const sp_free_state *s = sp_free_body_state(c.body[0]);
     CHECK(fabs(s->rotation[0]) > 1 - 1e-12, "its frame turns: %g", s->rotation[0]);
     force.destroy(force.self);
-    free_chain(&c);
-    free_model(&m);
 }
 
 static void check_conserving(chain *c, int steps, const char *name)
@@ -400,7 +391,7 @@ static void check_conserving(chain *c, int steps, const char *name)
     CHECK(worst[3] < 1e-12, "a joint opens by %g", worst[3]);
 }
 
-static void free_sets_keep_energy_and_momenta(void)
+TEST(free_sets_keep_energy_and_momenta)
 {
     const sp_free_parameters p = {.step = 1e-3};
     model m;
@@ -409,18 +400,18 @@ static void free_sets_keep_energy_and_momenta(void)
     make_chain(&m, 4, false, &p, &c);
     spin(&c, (double[]){1.5, 0.1, 0.1}, (double[]){1, 2, 3}, (double[]){16, 12, -12});
     check_conserving(&c, 3000, "chain");
-    free_chain(&c);
+    chain_free(&c);
     make_tree(&m, &p, &c);
     spin(&c, (double[]){1.5, 0.1, 0.1}, (double[]){1, 2, 3}, (double[]){16, -8, 12});
     check_conserving(&c, 2000, "tree");
-    free_chain(&c);
-    free_model(&m);
+    chain_free(&c);
+    model_free(&m);
     make_model(false, &m); /* interfaces of both sides deform */
     make_chain(&m, 3, false, &p, &c);
     spin(&c, (double[]){1.2, 0.1, 0.1}, (double[]){1, 2, 3}, (double[]){16, 12, -20});
     check_conserving(&c, 2000, "chain in fields about the middles");
-    free_chain(&c);
-    free_model(&m);
+    chain_free(&c);
+    model_free(&m);
 }
 
 /* Two chains of two bars that meet at both ends make a loop: a long narrow ring. */
@@ -441,26 +432,24 @@ static void make_ring(const model *m, const sp_free_parameters *p, chain *c)
     start(c, p);
 }
 
-static void loops_close(void)
+TEST(loops_close)
 {
     const sp_free_parameters p = {.step = 1e-3};
-    model m;
-    chain c;
+    OWNED(model) m;
+    OWNED(chain) c;
     make_model(false, &m);
     make_ring(&m, &p, &c);
     CHECK(sp_joined_loops(c.joined) == 1, "%lld loops", (long long)sp_joined_loops(c.joined));
     spin(&c, (double[]){0.8, 0.1, 0.1}, (double[]){1, 2, 3}, (double[]){16, 12, -12});
     check_conserving(&c, 1000, "ring");
-    free_chain(&c);
-    free_model(&m);
 }
 
 /* A loop of rigid bodies leaves nothing to its closing joint. */
-static void rigid_loops_are_refused(void)
+TEST(rigid_loops_are_refused)
 {
-    model m;
-    chain c = {0};
-    sp_inertia rigid;
+    OWNED(model) m;
+    OWNED(chain) c = {0};
+    OWNED(sp_inertia) rigid;
     make_model(true, &m);
     c.m = &m;
     CHECK_OK(sp_inertia_of_body(&context, &m.body, false, 0, NULL, &rigid));
@@ -476,18 +465,15 @@ static void rigid_loops_are_refused(void)
     c.load[0].F[0] = 1;
     CHECK(sp_joined_step(c.joined, c.load) == SP_NUMERICAL, "a rigid loop makes a step");
     NOTE("%s", context.message);
-    free_chain(&c);
-    sp_inertia_free(&rigid);
-    free_model(&m);
 }
 
 /* Two rigid bars that are joined move as one bar of twice the length, of second order in the step. */
-static void joined_rigid_bodies_are_one(void)
+TEST(joined_rigid_bodies_are_one)
 {
-    model m;
-    sp_inertia half, whole;
-    sp_mesh box;
-    sp_fe_space space;
+    OWNED(model) m;
+    OWNED(sp_inertia) half, whole;
+    OWNED(sp_mesh) box;
+    OWNED(sp_fe_space) space;
     double error[3];
     make_model(true, &m);
     make_box(16, 2, 2, 0.1, 0, &box);
@@ -497,7 +483,7 @@ static void joined_rigid_bodies_are_one(void)
     for (int e = 0; e < 3; e++) {
         const double h = 0.02 / (1 << e), angular[3] = {3, 1, 2}, none[3] = {0};
         const sp_free_parameters p = {.step = h}, fine = {.step = 1e-4};
-        chain c = {.m = &m, .count = 2};
+        OWNED(chain) c = {.m = &m, .count = 2};
         sp_free_body *one;
         for (int i = 0; i < 2; i++) {
             sp_pose pose = {{0.8 * i, 0, 0}, {1, 0, 0, 0}};
@@ -521,23 +507,17 @@ static void joined_rigid_bodies_are_one(void)
             error[e] =
                 fmax(error[e], fabs(sp_free_body_state(c.body[1])->rotation[k] - sp_free_body_state(one)->rotation[k]));
         sp_free_body_free(one);
-        free_chain(&c);
     }
     CHECK_ORDERS(error, 2, 0.1, 0.1, "two rigid bars");
-    sp_inertia_free(&half);
-    sp_inertia_free(&whole);
-    sp_fe_space_free(&space);
-    sp_mesh_free(&box);
-    free_model(&m);
 }
 
 /* With damping, a chain that hangs in its own direction comes to rest, and its joints carry the weight below them. */
-static void hanging_chains_come_to_rest(void)
+TEST(hanging_chains_come_to_rest)
 {
     const double g[3] = {9.81, 0, 0}; /* along the chain */
     const sp_free_parameters p = {.step = 2e-3, .damping_stiffness = 0.02};
-    model m;
-    chain c;
+    OWNED(model) m;
+    OWNED(chain) c;
     double reaction[6];
     make_model(true, &m);
     make_chain(&m, 3, true, &p, &c);
@@ -550,16 +530,14 @@ static void hanging_chains_come_to_rest(void)
         CHECK(fabs(reaction[k]) < 1e-6 * reaction[0], "component %d of the reaction is %g", k, reaction[k]);
     sp_joined_reaction(c.joined, 2, reaction);
     CHECK_NEAR(reaction[0], m.inertia.mass * 9.81, 1e-6 * m.inertia.mass * 9.81);
-    free_chain(&c);
-    free_model(&m);
 }
 
 /* One iteration keeps the joints closed to second order, and linear momentum to rounding. */
-static void semi_implicit_steps(void)
+TEST(semi_implicit_steps)
 {
     const sp_free_parameters p = {.step = 1e-3, .semi_implicit = true};
-    model m;
-    chain c;
+    OWNED(model) m;
+    OWNED(chain) c;
     double momenta[6], now[6], energy, later, scale[2], gap = 0;
     make_model(true, &m);
     make_chain(&m, 4, false, &p, &c);
@@ -576,20 +554,18 @@ static void semi_implicit_steps(void)
         CHECK_NEAR(now[k], momenta[k], 1e-12 * scale[0]);
     CHECK(gap < 1e-6, "a joint opens by %g", gap);
     CHECK(fabs(later - energy) < 0.01 * energy, "energy %g of %g", later, energy);
-    free_chain(&c);
-    free_model(&m);
 }
 
 /* The end of a swinging chain with one iteration a step, beside converged steps, which are 24 times as long as a wave
  * of compression takes through a bar: what one iteration leaves open may not grow from step to step. */
-static void semi_implicit_steps_stay_near(void)
+TEST(semi_implicit_steps_stay_near)
 {
-    model m;
+    OWNED(model) m;
     double end[2][3], most = 0;
     make_model(true, &m);
     for (int semi = 0; semi < 2; semi++) {
         const sp_free_parameters p = {.step = 0.6, .semi_implicit = semi};
-        chain c;
+        OWNED(chain) c;
         make_chain(&m, BODIES, true, &p, &c);
         weigh(&c, (double[]){0, 0, -0.02});
         for (int i = 0; i < 200; i++)
@@ -597,24 +573,22 @@ static void semi_implicit_steps_stay_near(void)
         memcpy(end[semi], sp_free_body_state(c.body[BODIES - 1])->c, sizeof end[semi]);
         for (int k = 0; k < 3; k++)
             most = fmax(most, fabs(end[0][k] - (k == 0) * (0.8 * (BODIES - 1) + 0.4)));
-        free_chain(&c);
     }
     NOTE("the end moves by %.2f m; one iteration is off by %.1e m", most, sp_distance3(end[0], end[1]));
     CHECK(most > 0.5, "the chain hardly moves: %g m", most);
     CHECK(sp_distance3(end[0], end[1]) < 0.01 * most, "off by %g m", sp_distance3(end[0], end[1]));
-    free_model(&m);
 }
 
 /* A binary tree of so many bodies that threads share them; the children of a body lie on each other. */
-static void threads_change_nothing(void)
+TEST(threads_change_nothing)
 {
-    model m;
+    OWNED(model) m;
     static double place[2][3][3 * TREE];
     make_model(true, &m);
     for (int semi = 0; semi < 2; semi++)
         for (int threads = 1; threads <= 3; threads++) {
             const sp_free_parameters p = {.step = 1e-3, .semi_implicit = semi};
-            chain c;
+            OWNED(chain) c;
             context.threads = threads;
             make_large_tree(&m, &p, &c);
             weigh(&c, (double[]){0, 1, -9.81});
@@ -622,7 +596,6 @@ static void threads_change_nothing(void)
                 CHECK_OK(sp_joined_step(c.joined, c.load));
             for (int i = 0; i < TREE; i++)
                 memcpy(place[semi][threads - 1] + 3 * i, sp_free_body_state(c.body[i])->c, sizeof(double[3]));
-            free_chain(&c);
         }
     context.threads = 2;
     for (int semi = 0; semi < 2; semi++)
@@ -630,15 +603,14 @@ static void threads_change_nothing(void)
             CHECK(memcmp(place[semi][0], place[semi][threads - 1], sizeof place[semi][0]) == 0,
                   "%d threads, one iteration %d: the result depends on the number of threads", threads, semi);
     CHECK(place[0][0][3 * TREE - 1] < 0.1 - 1e-5, "the tree does not fall: %g m", place[0][0][3 * TREE - 1]);
-    free_model(&m);
 }
 
 /* A set that loads the state of another goes on as that one does. */
-static void states_are_complete(void)
+TEST(states_are_complete)
 {
     const sp_free_parameters p = {.step = 1e-3};
-    model m;
-    chain one, other;
+    OWNED(model) m;
+    OWNED(chain) one, other;
     sp_state state = {0};
     make_model(true, &m);
     make_tree(&m, &p, &one);
@@ -662,13 +634,10 @@ static void states_are_complete(void)
         CHECK(memcmp(sp_free_body_state(one.body[b]), sp_free_body_state(other.body[b]), sizeof(sp_free_state)) == 0,
               "body %d goes another way", b);
     sp_list_free(&state.data);
-    free_chain(&one);
-    free_chain(&other);
-    free_model(&m);
 }
 
 /* Loads on a body against sums over its vertices, at a large rotation and deformation. */
-static void loads_follow_the_vertices(void)
+TEST(loads_follow_the_vertices)
 {
     const double t0 = 0.5, t1 = 0.75, about[3] = {0.3, -0.2, 0.7};
     const sp_pose pose = {{0.4, 0.5, 0.6}, {0.5, 0.5, -0.5, 0.5}};
@@ -686,11 +655,11 @@ static void loads_follow_the_vertices(void)
          .anchor_end = {0, 0, 4}},
         {.start = 2, .end = 3, .kind = SP_LOAD_VERTEX, .id = 0, .force = {1e6, 0, 0}}};
     enum { COUNT = sizeof loads / sizeof *loads };
-    model m;
+    OWNED(model) m;
     sp_body_loads all;
     double q[R], F[3] = {0}, T[3] = {0}, Q[R] = {0}, expected[6 + R] = {0}, R9[9], *full, scale = 0;
     make_model(true, &m);
-    full = calloc((size_t)m.rows, 8);
+    full = test_new(m.rows, 8);
     for (int j = 0; j < R; j++)
         q[j] = 0.3 * (j % 2 ? -1 : 1);
     CHECK_OK(sp_body_loads_new(&context, &m.body, R, m.U, COUNT, loads, &all));
@@ -734,15 +703,13 @@ static void loads_follow_the_vertices(void)
     sp_body_loads_free(&all);
     const sp_load outside = {.end = 1, .kind = SP_LOAD_VERTEX, .id = m.mesh.vertex_count};
     CHECK(sp_body_loads_new(&context, &m.body, R, m.U, 1, &outside, &all) == SP_INPUT, "a vertex out of range");
-    free(full);
-    free_model(&m);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     const sp_free_parameters p = {.step = 1e-3};
-    model m;
-    chain c;
+    OWNED(model) m;
+    OWNED(chain) c;
     sp_joined *joined;
     make_model(true, &m);
     make_chain(&m, 2, false, &p, &c);
@@ -767,27 +734,9 @@ static void refusals(void)
     CHECK(sp_joined_new(&context, &slower, 2, c.given, 1, &good, &joined) == SP_USAGE, "another step");
     c.load[0].F[0] = NAN;
     CHECK(sp_joined_step(c.joined, c.load) == SP_NUMERICAL, "a force that is not finite");
-    free_chain(&c);
-    free_model(&m);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(matrix_is_the_derivative);
-    RUN(single_bodies_step_as_before);
-    RUN(anchored_body_is_a_clamped_one);
-    RUN(free_sets_keep_energy_and_momenta);
-    RUN(loops_close);
-    RUN(rigid_loops_are_refused);
-    RUN(joined_rigid_bodies_are_one);
-    RUN(hanging_chains_come_to_rest);
-    RUN(semi_implicit_steps);
-    RUN(semi_implicit_steps_stay_near);
-    RUN(threads_change_nothing);
-    RUN(states_are_complete);
-    RUN(loads_follow_the_vertices);
-    RUN(refusals);
-    return test_end();
 }

@@ -105,7 +105,7 @@ static char *page_of(const sp_kind *kind)
     return source_file(name);
 }
 
-static void pages(void)
+TEST(pages)
 {
     int members = 0, keys = 0;
     for (int k = 0; sp_kinds[k]; k++) {
@@ -125,7 +125,7 @@ static void pages(void)
 }
 
 /* The keys of all files, in the page of the container. */
-static void container(void)
+TEST(container)
 {
     char *page = source_file("formats/container.md"), first[1000] = "";
     const char *meta = page ? strstr(page, "\n## meta,") : NULL, *result = page ? strstr(page, "\n## result,") : NULL;
@@ -145,14 +145,13 @@ static void changed(const sp_kind *kind, const char *page, const char *from, con
     CHECK(at, "%s.md has no %s", kind->name, from);
     if (!at)
         return;
-    char *other = calloc(strlen(page) + strlen(to) + 1, 1);
+    char *other = test_new((int64_t)(strlen(page) + strlen(to) + 1), 1);
     sprintf(other, "%.*s%s%s", (int)(at - page), page, to, at + strlen(from));
     CHECK(differences(other, kind, first) > 0, "%s.md with %s in place of %s passes", kind->name, to, from);
-    free(other);
 }
 
 /* The comparison finds differences. */
-static void pages_that_differ(void)
+TEST(pages_that_differ)
 {
     char *page = page_of(&sp_kind_mesh);
     if (!page)
@@ -184,7 +183,7 @@ static void pages_that_differ(void)
 }
 
 /* No page has members without a table, and the page of the container lists every kind. */
-static void every_page(void)
+TEST(every_page)
 {
     char path[4096];
     source_path("formats", path);
@@ -232,7 +231,7 @@ static bool fits(sp_fact fact, const char *text)
     return it;
 }
 
-static void types(void)
+TEST(types)
 {
     const char *const hash = "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"";
     /* a value of each type, in the order of the enumeration; number has integers, too */
@@ -255,7 +254,7 @@ static void types(void)
 }
 
 /* The tables themselves: unique names, symbols and companions that exist, low below high. */
-static void tables(void)
+TEST(tables)
 {
     for (int k = 0; sp_kinds[k]; k++) {
         const sp_kind *kind = sp_kinds[k];
@@ -285,15 +284,4 @@ static void tables(void)
     CHECK(sp_member_known("scene_trajectory", "contact/count/000001") &&
               !sp_member_known("scene_trajectory", "contact") && !sp_member_known("scene_trajectory", "q/a/b"),
           "known series");
-}
-
-int main(void)
-{
-    RUN(tables);
-    RUN(types);
-    RUN(pages);
-    RUN(container);
-    RUN(pages_that_differ);
-    RUN(every_page);
-    return test_end();
 }

@@ -1,11 +1,8 @@
 /* Both eigensolvers: known spectra, invariant subspaces, restarts, and one solver against the other. */
 #include "assembly/elastic.h"
 #include "basis/modes.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "linear/dense.h"
-#include "test.h"
-
-static sp_context context;
 
 /* K = T diag(λ) Tᵀ with a rotation T of each two rows (2i, 2i + 1), M = 2 I: λ/2 are the eigenvalues. */
 static void paired(int64_t n, const double *lambda, sp_sparse *K, sp_sparse *M)
@@ -41,9 +38,9 @@ static int ascending(const void *a, const void *b)
 
 static void known(const char *name, int64_t n, const double *lambda, int64_t count, double residual_bound)
 {
-    sp_sparse K, M;
-    double *sorted = malloc((size_t)n * 8), *vector = malloc((size_t)(n * count) * 8),
-           *eigenvalue = malloc((size_t)count * 8), *residual = malloc((size_t)count * 8);
+    OWNED(sp_sparse) K, M;
+    double *sorted = test_new(n, 8), *vector = test_new(n * count, 8), *eigenvalue = test_new(count, 8),
+           *residual = test_new(count, 8);
     memcpy(sorted, lambda, (size_t)n * 8);
     qsort(sorted, (size_t)n, 8, ascending);
     paired(n, lambda, &K, &M);
@@ -63,12 +60,9 @@ static void known(const char *name, int64_t n, const double *lambda, int64_t cou
         CHECK(worst < residual_bound && report.orthogonality < 1e-13, "%s: residual %g, orthogonality %g", name, worst,
               report.orthogonality);
     }
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    free(sorted), free(vector), free(eigenvalue), free(residual);
 }
 
-static void known_spectra(void)
+TEST(known_spectra)
 {
     enum { MANY = 4000 };
     static double lambda[MANY];
@@ -85,7 +79,7 @@ static void known_spectra(void)
 
 /* The Krylov space becomes invariant before it has as many vectors as requested: fewer unknowns than two blocks, few
  * different eigenvalues, all eigenvalues equal. */
-static void spaces_that_close(void)
+TEST(spaces_that_close)
 {
     double lambda[60];
     for (int n = 2; n <= 23; n += 7) {
@@ -106,23 +100,23 @@ static void spaces_that_close(void)
 }
 
 /* A cube, free, has double and triple eigenvalues; a bar, fixed. */
-static void both_find_the_same(void)
+TEST(both_find_the_same)
 {
     enum { COUNT = 40 };
     for (int prescribed = 0; prescribed < 2; prescribed++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_sparse K, M;
-        int64_t added, rigid_count;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) K, M;
+        int64_t rigid_count;
         make_box(prescribed ? 12 : 6, prescribed ? 3 : 6, prescribed ? 2 : 6, 0.1, 0, &mesh);
         if (prescribed)
-            CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+            fix_end(&mesh, 0.05);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_fe_space_pattern(&context, &body));
         CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
         CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
         int64_t n = body.dof_count;
-        double *rigid = calloc((size_t)(6 * n), 8), *vector[2], eigenvalue[2][COUNT], residual[COUNT];
+        double *rigid = test_new(6 * n, 8), *vector[2], eigenvalue[2][COUNT], residual[COUNT];
         CHECK_OK(sp_rigid_motions(&context, &body, &M, rigid, &rigid_count));
         for (int arpack = 0; arpack < 2; arpack++) {
             sp_modes_report report;
@@ -137,7 +131,7 @@ static void both_find_the_same(void)
         while (eigenvalue[0][whole - 1] - eigenvalue[0][whole - 2] < 1e-3 * eigenvalue[0][whole - 1])
             whole--;
         whole--;
-        double *mass = malloc((size_t)(n * COUNT) * 8), *inner = malloc(COUNT * COUNT * 8),
+        double *mass = test_new(n * COUNT, 8), *inner = test_new(COUNT * COUNT, 8),
                *work = malloc((size_t)sp_dense_inner_work(COUNT, COUNT) * 8), worst = 0;
         sp_sparse_times(&context, &M, COUNT, vector[1], mass);
         sp_dense_inner(&context, n, whole, vector[0], whole, mass, inner, work);
@@ -152,20 +146,11 @@ static void both_find_the_same(void)
         }
         NOTE("%s: %lld modes, 1 - cos^2 %.1e", prescribed ? "held bar" : "free cube", (long long)whole, worst);
         CHECK(whole > COUNT / 2 && worst < 1e-12, "the spaces differ by %g", worst);
-        free(mass), free(inner), free(work), free(rigid), free(vector[0]), free(vector[1]);
-        sp_sparse_free(&K);
-        sp_sparse_free(&M);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
+        free(work), free(vector[0]), free(vector[1]);
     }
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(known_spectra);
-    RUN(spaces_that_close);
-    RUN(both_find_the_same);
-    return test_end();
 }

@@ -8,8 +8,6 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-static sp_context context;
-
 /* In lane `l`: H = F − I. */
 static void evaluate(const sp_material *material, const double F[9], bool definite, double *W, double *P, double *A)
 {
@@ -76,7 +74,7 @@ static void check_differences(const sp_material *m, const double F[9], const dou
     }
 }
 
-static void stress_and_tangent_are_derivatives(void)
+TEST(stress_and_tangent_are_derivatives)
 {
     int turned = 0;
     for (int k = 0; k < TEST_LAWS; k++)
@@ -114,7 +112,7 @@ static void multiply(bool transpose, const double *A, const double *B, double *C
 
 /* Rotating the deformed body rotates the stress; rotating the undeformed body changes nothing for an isotropic
  * material. */
-static void objective_and_isotropic(void)
+TEST(objective_and_isotropic)
 {
     for (int k = 0; k < TEST_LAWS; k++)
         for (int t = 0; t < 6; t++) {
@@ -144,7 +142,7 @@ static void objective_and_isotropic(void)
 
 /* At rest: no energy, no stress, Hooke's stiffness; for a strain of 1e-9 stress is that of Hooke to many digits,
  * without cancellation. */
-static void rest_is_hookes(void)
+TEST(rest_is_hookes)
 {
     static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
     for (int k = 0; k < TEST_LAWS; k++) {
@@ -187,7 +185,7 @@ static void rest_is_hookes(void)
 }
 
 /* The same energy by other formulas: quadratic laws by C, fibres of both kinds agree where the exponent vanishes. */
-static void agrees_with_the_quadratic_form(void)
+TEST(agrees_with_the_quadratic_form)
 {
     static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
     for (int k = 0; k < TEST_LAWS; k++) {
@@ -215,7 +213,7 @@ static void agrees_with_the_quadratic_form(void)
 
 /* Active tension T: its energy is ½ T (|F a|² − 1), stress T F a aᵀ, tangent T δ_ik a_j a_l, all beside what is there
  * without it; derivatives, turned bodies, and the definite tangent stay right. */
-static void active_fibres(void)
+TEST(active_fibres)
 {
     const double T = 1.9, rest[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double smallest = INFINITY;
@@ -279,7 +277,7 @@ static void strong_deformation(int t, double F[9])
 }
 
 /* Negative eigenvalues become 0, the others stay: against LAPACK's own decomposition. */
-static void projection(void)
+TEST(projection)
 {
     int indefinite = 0;
     for (int k = 0; k < TEST_LAWS; k++)
@@ -308,7 +306,7 @@ static void projection(void)
 }
 
 /* Where a law is undefined: +∞ and NaN in that lane, and correct values in the others. */
-static void inversion(void)
+TEST(inversion)
 {
     for (int k = 0; k < TEST_LAWS; k++) {
         sp_material m = test_law(k);
@@ -342,7 +340,7 @@ static void inversion(void)
 }
 
 /* Entries whose squares underflow, between equal eigenvalues. */
-static void tiny_shear(void)
+TEST(tiny_shear)
 {
     for (int k = 0; k < TEST_LAWS; k++) {
         sp_material m = test_law(k);
@@ -357,7 +355,7 @@ static void tiny_shear(void)
 }
 
 /* FinEtoolsDeforNonlinear, E 7e6, ν 0.3: Cauchy stress PFᵀ/J. */
-static void published_points(void)
+TEST(published_points)
 {
     sp_material m = {.law = SP_LAW_STVK, .young = 7e6, .poisson = 0.3};
     double F[9] = {1.01, 0, 0, 0, 1, 0, 0, 0, 1}, W, P[9];
@@ -375,19 +373,4 @@ static void published_points(void)
     evaluate(&m, G, false, &W, P, NULL);
     CHECK_NEAR(P[0] * G[0] / determinant(G), 2, 1e-6);
     CHECK_NEAR(P[4] * G[4] / determinant(G), 0, 1e-6);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(stress_and_tangent_are_derivatives);
-    RUN(objective_and_isotropic);
-    RUN(rest_is_hookes);
-    RUN(agrees_with_the_quadratic_form);
-    RUN(active_fibres);
-    RUN(projection);
-    RUN(inversion);
-    RUN(tiny_shear);
-    RUN(published_points);
-    return test_end();
 }

@@ -7,15 +7,13 @@
 #include "model/models.h"
 #include "typed_mesh.h"
 
-static sp_context context;
-
 static const double side = 0.5;
 
 /* A box of 3 × 2 × 2 cells of any type, and the sets "right", the faces at
  * the largest x, "few", three vertices, and "half", every other element. */
 static void make_body(int type, sp_mesh *mesh, sp_fe_space *body)
 {
-    sp_list faces = {0}, elements = {0};
+    OWNED(sp_list) faces = {0}, elements = {0};
     make_typed(type, 3, 2, 2, side, 0, true, mesh);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes, corners;
@@ -36,15 +34,13 @@ static void make_body(int type, sp_mesh *mesh, sp_fe_space *body)
     CHECK_OK(sp_mesh_add_to_set(&context, mesh, "half", SP_SET_ELEMENTS, elements.count, elements.data));
     CHECK_OK(sp_mesh_add_to_set(&context, mesh, "few", SP_SET_VERTICES, 3, (int64_t[]){1, 4, 6}));
     CHECK_OK(sp_fe_space_new(&context, mesh, body));
-    sp_list_free(&faces);
-    sp_list_free(&elements);
 }
 
 /* The resultant of a load, and its moment about the origin. */
 static void resultant(const sp_fe_space *body, const sp_load *load, double sum[3], double moment[3])
 {
     const sp_mesh *mesh = body->mesh;
-    double *full = calloc((size_t)(3 * mesh->vertex_count), sizeof *full);
+    double *full = test_new(3 * mesh->vertex_count, sizeof *full);
     CHECK_OK(sp_load_check(&context, mesh, 1, load));
     CHECK_OK(sp_load_distribute(&context, body, load, full));
     memset(sum, 0, 3 * sizeof *sum);
@@ -57,7 +53,6 @@ static void resultant(const sp_fe_space *body, const sp_load *load, double sum[3
             moment[i] += m[i];
         }
     }
-    free(full);
 }
 
 static void expect(const char *what, int type, const double got[3], const double due[3], double scale)
@@ -67,12 +62,12 @@ static void expect(const char *what, int type, const double got[3], const double
               what, got[i], due[i]);
 }
 
-static void sets(void)
+TEST(sets)
 {
     const double F[3] = {3, -5, 7}, area = 4 * side * side, centre[3] = {3 * side, side, side};
     for (int type = 0; type < SP_ELEMENT_TYPES; type++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         double sum[3], moment[3], due[3];
         make_body(type, &mesh, &body);
         sp_load load = {.end = 1, .id = -1, .force = {F[0], F[1], F[2]}};
@@ -112,22 +107,19 @@ static void sets(void)
         expect("force on elements", type, sum, F, 10);
         expect("its moment", type, moment, due, 10);
         load.set = sp_mesh_find_set(&mesh, "few", SP_SET_VERTICES);
-        double *full = calloc((size_t)(3 * mesh.vertex_count), sizeof *full);
+        double *full = test_new(3 * mesh.vertex_count, sizeof *full);
         CHECK_OK(sp_load_distribute(&context, &body, &load, full));
         CHECK_NEAR(full[3 * 4 + 1], F[1] / 3, 1e-15);
-        free(full);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* The resultant of the centrifugal force is m ω² times the arm of the centroid, without moment about the axis; the
  * moment about the centroid is that of the inertia of a box. */
-static void rotation(void)
+TEST(rotation)
 {
     for (int type = 0; type < SP_ELEMENT_TYPES; type++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         double sum[3], moment[3], arm[3], along[3], due[3], about[3], tensor[3];
         make_body(type, &mesh, &body);
         const sp_load load = {
@@ -152,8 +144,6 @@ static void rotation(void)
         for (int i = 0; i < 3; i++)
             due[i] = along[i] + about[i];
         expect("its moment", type, moment, due, 100 * mass);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -168,7 +158,7 @@ static double sum_of(const sp_course *course, double length, double a, double b)
     return sum * (b - a) / PARTS;
 }
 
-static void courses(void)
+TEST(courses)
 {
     static const double time[] = {0.1, 0.4, 0.5, 2}, factor[] = {1, -3, 0.5, 2};
     static const sp_course of[] = {{.kind = SP_COURSE_CONSTANT},
@@ -187,12 +177,12 @@ static void courses(void)
 }
 
 /* The loads of a system: the impulse over any steps is the integral; at the ends of steps the factor there. */
-static void means(void)
+TEST(means)
 {
     static const double time[] = {0, 0.3, 0.31}, factor[] = {0, 2, -1};
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_system full;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    FREED_BY(sp_full_system_free) sp_system full;
     sp_load_set set;
     make_body(SP_HEX8, &mesh, &body);
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
@@ -202,7 +192,7 @@ static void means(void)
     for (int k = 0; k < 3; k++) {
         const sp_load load = {0.1, 0.8, SP_LOAD_VERTEX, 5, {0, 0, 6}, .course = course[k]};
         const int64_t at = body.dof[3 * 5 + 2];
-        double *f = calloc((size_t)full.n, sizeof *f), impulse = 0;
+        double *f = test_new(full.n, sizeof *f), impulse = 0;
         CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 1, &load, (double[3]){0}, &full, &set));
         sp_external_loads loads = sp_load_set_external(&set);
         for (int step = 0; step < 13; step++) {
@@ -219,35 +209,30 @@ static void means(void)
         CHECK_NEAR(f[at], 0, 0);
         int64_t count;
         double *piece;
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         CHECK(sp_load_set_pieces(&context, &set, 0, &pool, &count, &piece) == SP_USAGE &&
                   strstr(context.message, "give the length of a step"),
               "%s", context.message);
         CHECK_OK(sp_load_set_pieces(&context, &set, 0.1, &pool, &count, &piece));
-        sp_pool_free(&pool);
         sp_load_set_free(&set);
-        free(f);
     }
-    sp_full_system_free(&full);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* In free fall all vertices have the acceleration of gravity, with either mass: M g is the force of gravity. */
-static void free_fall(void)
+TEST(free_fall)
 {
     const double g[3] = {0.3, -2, 9};
     for (int type = 0; type < SP_ELEMENT_TYPES; type++)
         for (int lumped = 0; lumped < 2; lumped++) {
-            sp_mesh mesh;
-            sp_fe_space body;
-            sp_system full;
-            sp_load_set set;
+            OWNED(sp_mesh) mesh;
+            OWNED(sp_fe_space) body;
+            FREED_BY(sp_full_system_free) sp_system full;
+            OWNED(sp_load_set) set;
             make_typed(type, 2, 2, 1, side, 0.06, false, &mesh);
             CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
             CHECK_OK(sp_full_system_new(&context, &body, false, lumped, NULL, &full));
             CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 0, NULL, g, &full, &set));
-            double *a = calloc((size_t)full.n, sizeof *a), *f = calloc((size_t)full.n, sizeof *f), worst = 0, most = 0;
+            double *a = test_new(full.n, sizeof *a), *f = test_new(full.n, sizeof *f), worst = 0, most = 0;
             for (int64_t i = 0; i < full.n; i++)
                 a[i] = g[i % 3];
             full.mass_times(full.self, a, f);
@@ -257,29 +242,21 @@ static void free_fall(void)
             }
             CHECK(worst <= 1e-13 * most, "%s, lumped %d: off by %g of %g N", sp_element_types[type].name, lumped, worst,
                   most);
-            free(a);
-            free(f);
-            sp_load_set_free(&set);
-            sp_full_system_free(&full);
-            sp_fe_space_free(&body);
-            sp_mesh_free(&mesh);
         }
 }
 
 static void refuse(sp_load load, const char *words)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_body(SP_HEX8, &mesh, &body);
     if (load.id == -2) /* a set of vertices */
         load.set = sp_mesh_find_set(&mesh, "few", SP_SET_VERTICES);
     CHECK(sp_load_check(&context, &mesh, 7, &load) == SP_INPUT && strstr(context.message, words), "%s instead of %s",
           context.message, words);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     static const double time[] = {0, 1, 1}, factor[] = {0, NAN, 1};
     refuse((sp_load){.end = 1, .kind = SP_LOAD_SET}, "load 7 has no set");
@@ -293,16 +270,4 @@ static void refusals(void)
     refuse((sp_load){.end = 1, .course = {SP_COURSE_TABLE, 0, 0, 2, time, factor}}, "time 2 of its table");
     refuse((sp_load){.end = 1, .course = {SP_COURSE_TABLE, 0, 0, 3, time, time}}, "time 3 of its table");
     refuse((sp_load){.end = 1, .kind = SP_LOAD_SPRING, .course.kind = SP_COURSE_RAMP}, "which has no course");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(sets);
-    RUN(rotation);
-    RUN(courses);
-    RUN(means);
-    RUN(free_fall);
-    RUN(refusals);
-    return test_end();
 }

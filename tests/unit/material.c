@@ -4,8 +4,6 @@
 #include "material/stress.h"
 #include "test.h"
 
-static sp_context context;
-
 static double uniform(uint64_t stream, int64_t index)
 {
     return 2 * sp_random_uniform(7, stream, (uint64_t)index) - 1;
@@ -71,7 +69,7 @@ static sp_material anisotropic(double own[36])
 }
 
 /* The compliance by definition: strain 1/E along a pull, −ν/E across, 1/G in shear with G = E/(2(1+ν)). */
-static void isotropic_stiffness(void)
+TEST(isotropic_stiffness)
 {
     double C[36], lambda, mu;
     for (int n = 0; n < 4; n++) {
@@ -100,7 +98,7 @@ static void isotropic_stiffness(void)
 }
 
 /* Closed forms: a bar of 1 mm² at the stretches 4/3 and 2/3 and a constrained pull (README of the shared meshes). */
-static void stvk_stress(void)
+TEST(stvk_stress)
 {
     sp_material material = rubber("bar");
     double C[36];
@@ -120,7 +118,7 @@ static void stvk_stress(void)
 }
 
 /* ½ E:C:E with E turned into the material's frame, and every entry of the tensor turned with four sums. */
-static void rotated_stiffness(void)
+TEST(rotated_stiffness)
 {
     double own[36], C[36];
     sp_material material = anisotropic(own);
@@ -152,7 +150,7 @@ static void rotated_stiffness(void)
 }
 
 /* A fibre along the first axis of the frame resists along that direction in the body; isotropy has no direction. */
-static void frame_rows_are_the_axes(void)
+TEST(frame_rows_are_the_axes)
 {
     double own[36], C[36], unturned[36], along[3][3], across[3][3];
     sp_material fibre = anisotropic(own), steel = rubber("steel");
@@ -188,7 +186,7 @@ static void frame_rows_are_the_axes(void)
         CHECK(strcmp(context.message, text) == 0, "says \"%s\"", context.message);                                     \
     } while (0)
 
-static void bad_materials_are_refused(void)
+TEST(bad_materials_are_refused)
 {
     REFUSED_MATERIAL("material: the name is not UTF-8 at byte 1", strcpy(m.name, "a\xC0\x80"));
     REFUSED_MATERIAL("material: the name is not UTF-8 at byte 0", strcpy(m.name, "\xED\xA0\x80"));
@@ -222,7 +220,7 @@ static void bad_materials_are_refused(void)
 }
 
 /* On a matrix with known eigenvalues: the unit matrix plus s (v vᵀ) with |v| = 1 has the eigenvalue 1 + s. */
-static void definiteness(void)
+TEST(definiteness)
 {
     double own[36], v[6], norm = 0;
     sp_material material = anisotropic(own);
@@ -242,7 +240,7 @@ static void definiteness(void)
           "%s", context.message);
 }
 
-static void laws_have_names(void)
+TEST(laws_have_names)
 {
     for (int i = 0; i < SP_LAW_COUNT; i++) {
         enum sp_law law = SP_LAW_COUNT;
@@ -264,7 +262,7 @@ static void laws_have_names(void)
 
 /* Cauchy's stress F S Fᵀ / J of random F and S in full, its von Mises stress by components, and the largest eigenvalue
  * λ as the number for which (λ + h) I − σ is positive definite and (λ − h) I − σ is not. */
-static void stress_agrees_with_the_full_tensor(void)
+TEST(stress_agrees_with_the_full_tensor)
 {
     static const int place[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
     for (uint64_t trial = 0; trial < 200; trial++) {
@@ -313,18 +311,4 @@ static void stress_agrees_with_the_full_tensor(void)
     CHECK(isnan(sp_stress_mises(none, undefined)) && isnan(sp_cauchy_mises(undefined)), "a stress that is no number");
     CHECK(isnan(sp_stress_largest(none, undefined)) && isnan(sp_tensor_largest(undefined)), "its largest value");
     CHECK(isnan(sp_stress_mises(undefined, tension)), "a strain that is no number");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(isotropic_stiffness);
-    RUN(stvk_stress);
-    RUN(rotated_stiffness);
-    RUN(frame_rows_are_the_axes);
-    RUN(bad_materials_are_refused);
-    RUN(definiteness);
-    RUN(laws_have_names);
-    RUN(stress_agrees_with_the_full_tensor);
-    return test_end();
 }

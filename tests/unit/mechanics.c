@@ -5,8 +5,6 @@
 #include "bodies.h"
 #include "test.h"
 
-static sp_context context;
-
 /* The bodies of all tests: voxels, distorted hexahedra, tetrahedra, a mix of regions with an anisotropic material. */
 enum { VARIANTS = 4 };
 
@@ -44,16 +42,15 @@ static double slope(double coarse, double fine, double ratio)
     return log(coarse / fine) / log(ratio);
 }
 
-static void force_is_gradient_of_energy(void)
+TEST(force_is_gradient_of_energy)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8),
-               *f = calloc((size_t)n, 8), error[3];
+        double *u = test_new(n, 8), *v = test_new(n, 8), *w = test_new(n, 8), *f = test_new(n, 8), error[3];
         random_field(n, 1, u);
         random_field(n, 2, v);
         for (int64_t i = 0; i < n; i++)
@@ -76,27 +73,23 @@ static void force_is_gradient_of_energy(void)
              fabs(exact), slope(error[0], error[1], 2), slope(error[1], error[2], 2));
         CHECK_NEAR(slope(error[0], error[1], 2), 2, 0.02); /* W is a quartic: the error is exactly quadratic in h */
         CHECK_NEAR(slope(error[1], error[2], 2), 2, 0.02);
-        free(u), free(v), free(w), free(f);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void tangent_is_derivative_of_force(void)
+TEST(tangent_is_derivative_of_force)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_sparse K;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) K;
         make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_fe_space_pattern(&context, &body));
         CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
         int64_t n = 3 * mesh.vertex_count, m = body.dof_count;
-        double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8),
-               *plus = calloc((size_t)n, 8), *minus = calloc((size_t)n, 8), *y = calloc((size_t)n, 8);
-        double *x = calloc((size_t)m, 8), *Kx = calloc((size_t)m, 8), *f = calloc((size_t)n, 8), error[3], size = 0,
-               matrix_error = 0;
+        double *u = test_new(n, 8), *v = test_new(n, 8), *w = test_new(n, 8), *plus = test_new(n, 8),
+               *minus = test_new(n, 8), *y = test_new(n, 8);
+        double *x = test_new(m, 8), *Kx = test_new(m, 8), *f = test_new(n, 8), error[3], size = 0, matrix_error = 0;
         random_field(n, 1, u);
         for (int64_t i = 0; i < n; i++)
             u[i] *= 0.1;
@@ -129,23 +122,19 @@ static void tangent_is_derivative_of_force(void)
         CHECK_NEAR(slope(error[0], error[1], 2), 2, 0.01);
         CHECK_NEAR(slope(error[1], error[2], 2), 2, 0.01);
         NOTE("variant %d: slope %.4f %.4f", variant, slope(error[0], error[1], 2), slope(error[1], error[2], 2));
-        sp_sparse_free(&K);
-        free(u), free(v), free(w), free(plus), free(minus), free(y), free(x), free(Kx), free(f);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* f(u) = f₁ + f₂ + f₃ with f₂ homogeneous of degree 2: (f(hw) + f(−hw))/h² → ∂²f[w,w] with no error but rounding. */
-static void second_derivative_matches_force(void)
+TEST(second_derivative_matches_force)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count, pair[6] = {0, 0, 0, 1, 1, 0};
-        double *U = calloc((size_t)(2 * n), 8), *H = calloc((size_t)(3 * n), 8), *w = calloc((size_t)n, 8), *f[4];
+        double *U = test_new(2 * n, 8), *H = test_new(3 * n, 8), *w = test_new(n, 8), *f[4];
         random_field(2 * n, 3, U);
         CHECK_OK(sp_elastic_second(&context, &body, 2, U, 3, pair, H));
         double size = 0, wrong = 0, asymmetric = 0;
@@ -167,21 +156,18 @@ static void second_derivative_matches_force(void)
         CHECK(asymmetric <= 1e-13 * size, "variant %d: H not symmetric: %g", variant, asymmetric);
         for (int k = 0; k < 4; k++)
             free(f[k]);
-        free(U), free(H), free(w);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void rigid_motions_cost_nothing(void)
+TEST(rigid_motions_cost_nothing)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)n, 8), *f = calloc((size_t)n, 8), c = cos(2.0), s = sin(2.0);
+        double *u = test_new(n, 8), *f = test_new(n, 8), c = cos(2.0), s = sin(2.0);
         for (int64_t v = 0; v < mesh.vertex_count; v++) { /* 115° about an axis (1,1,1)/√3, and a shift */
             const double *x = mesh.vertices + 3 * v;
             double mean = (x[0] + x[1] + x[2]) / 3, k = s / sqrt(3.0);
@@ -195,32 +181,28 @@ static void rigid_motions_cost_nothing(void)
             largest = fmax(largest, fabs(f[i]));
         CHECK(energy < 1e-9, "energy %g J of a body of 1 MPa and 1.5 m³", energy);
         CHECK(largest < 1e-7, "largest force %g N", largest);
-        free(u), free(f);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Energies at rest are those of products with the tangent, for every law with active fibres, on hexahedra and on
  * tetrahedra, for numbers of columns beside those of the lanes. */
-static void energies_at_rest(void)
+TEST(energies_at_rest)
 {
     enum { COLUMNS = 11 };
     for (int k = 0; k < 2 * TEST_LAWS; k++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         double energy[3][COLUMNS];
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         if (k % 2) {
-            sp_mesh box = mesh;
+            OWNED(sp_mesh) box = mesh;
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-            sp_mesh_free(&box);
         }
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         mesh.materials[0].fibre_tension = mesh.materials[0].fibre ? 1.4 : 0;
         const int64_t n = 3 * mesh.vertex_count;
-        double *U = calloc((size_t)((COLUMNS + 2) * n), 8), *rest = U + COLUMNS * n, *y = rest + n;
+        double *U = test_new((COLUMNS + 2) * n, 8), *rest = U + COLUMNS * n, *y = rest + n;
         random_field(COLUMNS * n, 5, U);
         for (int t = 0; t < 3; t++) {
             sp_context own = context;
@@ -235,23 +217,20 @@ static void energies_at_rest(void)
                 exact += U[c * n + i] * y[i];
             CHECK_NEAR(energy[0][c], exact, 1e-12 * exact);
         }
-        free(U);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* The energy of a small rotation is of second order in the rounding, so that rigid columns are found. */
-static void rotations_have_no_energy(void)
+TEST(rotations_have_no_energy)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         double energy[2];
         make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         const int64_t n = 3 * mesh.vertex_count;
-        double *U = calloc((size_t)(2 * n), 8);
+        double *U = test_new(2 * n, 8);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             for (int i = 0; i < 3; i++) {
                 const double *x = mesh.vertices + 3 * v, axis[3] = {0.3, -0.7, 0.4};
@@ -261,27 +240,25 @@ static void rotations_have_no_energy(void)
         random_field(n, 6, U + n);
         CHECK_OK(sp_elastic_rest_energies(&context, &body, 2, U, energy));
         CHECK(fabs(energy[0]) < 1e-26 * energy[1], "a rotation has %g of %g", energy[0], energy[1]);
-        free(U);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* A homogeneous deformation leaves inner vertices in equilibrium, on distorted elements too, and its energy is
  * V·½E:C:E. */
-static void patch_test(void)
+TEST(patch_test)
 {
     const double D[9] = {0.1, 0.05, -0.02, 0.03, -0.07, 0.04, -0.01, 0.02, 0.06};
     for (int variant = 1; variant < 3; variant++) {
-        sp_mesh box, mesh;
+        OWNED(sp_mesh) mesh;
+        sp_mesh box;
         make_box(3, 3, 3, 0.5, 0.15, &box);
         mesh = box;
         if (variant == 2)
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-        sp_fe_space body;
+        OWNED(sp_fe_space) body;
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)n, 8), *f = calloc((size_t)n, 8), E[6], C[36], expected = 0, volume = 0;
+        double *u = test_new(n, 8), *f = test_new(n, 8), E[6], C[36], expected = 0, volume = 0;
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
@@ -312,9 +289,6 @@ static void patch_test(void)
                     }
         CHECK_NEAR(energy, expected * volume, variant == 1 ? 1e-12 * energy : 1e-12 * energy);
         CHECK(inner <= 1e-12 * boundary, "inner force %g of %g", inner, boundary);
-        free(u), free(f);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
         if (variant == 2)
             sp_mesh_free(&box);
     }
@@ -322,12 +296,12 @@ static void patch_test(void)
 
 /* Free vertices: the mass is A ⊗ I₃ and products read A alone; a vertex fixed in one component ends that. Against the
  * sums by entries. */
-static void thirds_of_a_mass_multiply_as_the_whole(void)
+TEST(thirds_of_a_mass_multiply_as_the_whole)
 {
     for (int prescribed = 0; prescribed < 3; prescribed++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_sparse M;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) M;
         make_box(4, 3, 2, 0.2, 0.1, &mesh);
         if (prescribed)
             CHECK_OK(sp_mesh_fix_list(&context, &mesh, 2, (int64_t[]){3, 17}, prescribed == 1 ? 7 : 2));
@@ -337,7 +311,7 @@ static void thirds_of_a_mass_multiply_as_the_whole(void)
               M.third_value ? "kept" : "not kept");
         enum { COUNT = 5 };
         int64_t n = body.dof_count;
-        double *x = calloc((size_t)(n * COUNT), 8), *y = calloc((size_t)(n * COUNT), 8), worst = 0;
+        double *x = test_new(n * COUNT, 8), *y = test_new(n * COUNT, 8), worst = 0;
         random_field(n * COUNT, 4, x);
         sp_sparse_times(&context, &M, COUNT, x, y);
         for (int64_t c = 0; c < COUNT; c++)
@@ -350,21 +324,17 @@ static void thirds_of_a_mass_multiply_as_the_whole(void)
                 worst = fmax(worst, fabs(sum - y[c * n + row]) / size);
             }
         CHECK(worst < 1e-15, "held %d: off by %g", prescribed, worst);
-        free(x), free(y);
-        sp_sparse_free(&M);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* The matrices over the pattern and without its zeros against the product by elements, where vertices are fixed in
  * none, some and all of their components. */
-static void mass_of_held_vertices(void)
+TEST(mass_of_held_vertices)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_sparse whole, M;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) whole, M;
         make_variant(variant, &mesh);
         mesh.fixed_count = 0;
         for (int axes = 1; axes < 8; axes++)
@@ -375,8 +345,8 @@ static void mass_of_held_vertices(void)
         CHECK_OK(sp_fe_space_mass(&context, &body, false, &whole));
         CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
         const int64_t n = body.dof_count, all = 3 * mesh.vertex_count;
-        double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), *z = calloc((size_t)n, 8),
-               *u = calloc((size_t)all, 8), *f = calloc((size_t)all, 8), worst = 0, largest = 0;
+        double *x = test_new(n, 8), *y = test_new(n, 8), *z = test_new(n, 8), *u = test_new(all, 8),
+               *f = test_new(all, 8), worst = 0, largest = 0;
         random_field(n, 6, x);
         sp_fe_space_scatter(&body, x, u);
         sp_fe_space_mass_times(&context, &body, 3, u, f);
@@ -389,20 +359,15 @@ static void mass_of_held_vertices(void)
         CHECK(worst < 1e-14 * largest, "variant %d: off by %g of %g", variant, worst, largest);
         CHECK(M.start[n] < whole.start[n] / 2, "%lld of %lld entries", (long long)M.start[n],
               (long long)whole.start[n]);
-        free(x), free(y), free(z), free(u), free(f);
-        sp_sparse_free(&whole);
-        sp_sparse_free(&M);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void mass_sums_to_the_body(void)
+TEST(mass_sums_to_the_body)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_sparse M, L;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) M, L;
         make_variant(variant, &mesh);
         mesh.fixed_count = 0;
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -427,21 +392,17 @@ static void mass_sums_to_the_body(void)
         CHECK_NEAR(sum, 3 * 1000 * volume, 1e-9);
         CHECK_NEAR(lumped, 3 * 1000 * volume, 1e-9);
         CHECK(row_error < 1e-12, "row sums differ by %g", row_error);
-        sp_sparse_free(&M);
-        sp_sparse_free(&L);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Products by nodes, of matrices with values of noise: vertices with one, two and three free components, and enough
  * rows that threads are used. */
-static void nodes_multiply_as_rows(void)
+TEST(nodes_multiply_as_rows)
 {
     for (int large = 0; large < 2; large++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_sparse K;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_sparse) K;
         make_box(large ? 17 : 4, large ? 17 : 3, large ? 17 : 2, 0.2, 0.1, &mesh);
         for (int axes = 1; axes < 8; axes++)
             CHECK_OK(sp_mesh_fix_list(&context, &mesh, 2, (int64_t[]){3 * axes, 3 * axes + 1}, axes));
@@ -449,7 +410,7 @@ static void nodes_multiply_as_rows(void)
         CHECK_OK(sp_fe_space_pattern(&context, &body));
         CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
         const int64_t n = body.dof_count, entries = K.start[n];
-        double *x = calloc((size_t)n, 8), *y[3], worst = 0;
+        double *x = test_new(n, 8), *y[3], worst = 0;
         CHECK(K.nodes && K.nodes->row[K.nodes->count] == n, "the rows of the nodes");
         CHECK(!large || entries > 1 << 20, "only %lld entries", (long long)entries);
         random_field(entries, 4, K.value);
@@ -472,27 +433,23 @@ static void nodes_multiply_as_rows(void)
         CHECK(worst < 2e-15, "off by %g", worst);
         for (int t = 0; t < 3; t++)
             free(y[t]);
-        free(x);
-        sp_sparse_free(&K);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Conditions for threads: every element is in one batch, and parts of a color share no vertex. */
-static void parts_of_a_color_are_apart(void)
+TEST(parts_of_a_color_are_apart)
 {
     for (int variant = 0; variant <= VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         if (variant < VARIANTS)
             make_variant(variant, &mesh);
         else
             make_box(20, 17, 13, 0.1, 0, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         const int64_t elements = sp_mesh_element_count(&mesh);
-        int *seen = calloc((size_t)elements, sizeof *seen), missing = 0, shared = 0;
-        int64_t *owner = calloc((size_t)mesh.vertex_count, sizeof *owner), largest = 0;
+        int *seen = test_new(elements, sizeof *seen), missing = 0, shared = 0;
+        int64_t *owner = test_new(mesh.vertex_count, sizeof *owner), largest = 0;
         for (int64_t color = 0; color < body.color_count; color++) {
             for (int64_t v = 0; v < mesh.vertex_count; v++)
                 owner[v] = -1;
@@ -517,22 +474,19 @@ static void parts_of_a_color_are_apart(void)
               missing, shared);
         CHECK(body.part_start[body.color_parts[body.color_count]] == body.batch_count, "batches behind the last part");
         CHECK(variant < VARIANTS || largest >= 4, "at most %lld parts at a time", (long long)largest);
-        free(seen), free(owner);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void same_bytes_for_any_threads(void)
+TEST(same_bytes_for_any_threads)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     make_box(9, 7, 5, 0.1, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_fe_space_pattern(&context, &body));
     int64_t n = 3 * mesh.vertex_count;
-    double *u = calloc((size_t)n, 8), *f[3], energy[3];
+    double *u = test_new(n, 8), *f[3], energy[3];
     sp_sparse K[3];
     random_field(n, 4, u);
     for (int64_t i = 0; i < n; i++)
@@ -552,14 +506,11 @@ static void same_bytes_for_any_threads(void)
         free(f[t]);
         sp_sparse_free(&K[t]);
     }
-    free(u);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* One trilinear hexahedron, neo-Hookean at rest = linear: the printed stiffness of an independent code (2×2×2 points).
  */
-static void stiffness_of_one_hexahedron(void)
+TEST(stiffness_of_one_hexahedron)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
@@ -568,9 +519,9 @@ static void stiffness_of_one_hexahedron(void)
     CHECK(text, "cannot read the reference");
     if (!text)
         return;
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_sparse K;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_sparse) K;
     make_box(1, 1, 1, 1, 0, &mesh);
     mesh.quadrature = 2;
     mesh.materials[0].young = 7e6;
@@ -596,28 +547,9 @@ static void stiffness_of_one_hexahedron(void)
     CHECK(worst <= 2.4e-5 * largest, "stiffness off by %g of %g", worst, largest);
     NOTE("largest difference %.3g of %.3g", worst, largest);
     free(text);
-    sp_sparse_free(&K);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(force_is_gradient_of_energy);
-    RUN(tangent_is_derivative_of_force);
-    RUN(second_derivative_matches_force);
-    RUN(rigid_motions_cost_nothing);
-    RUN(energies_at_rest);
-    RUN(rotations_have_no_energy);
-    RUN(patch_test);
-    RUN(mass_of_held_vertices);
-    RUN(mass_sums_to_the_body);
-    RUN(thirds_of_a_mass_multiply_as_the_whole);
-    RUN(nodes_multiply_as_rows);
-    RUN(parts_of_a_color_are_apart);
-    RUN(same_bytes_for_any_threads);
-    RUN(stiffness_of_one_hexahedron);
-    return test_end();
 }

@@ -5,8 +5,6 @@
 
 #include <omp.h>
 
-static sp_context context;
-
 static const double everywhere_low[3] = {-INFINITY, -INFINITY, -INFINITY};
 static const double everywhere_high[3] = {INFINITY, INFINITY, INFINITY};
 
@@ -92,7 +90,7 @@ static void embed(sp_mesh *mesh)
 /* The 3 × 2 × 2 block of side ½ with a tetrahedron beyond its corner (1.5, 1, 1), anchors and an embedded surface. */
 static void mixed(sp_mesh *mesh)
 {
-    sp_mesh grid;
+    OWNED(sp_mesh) grid;
     block(&grid, 3, 2, 2, 0.5);
     allocate(mesh, 36 + 3, 12, 1);
     memcpy(mesh->vertices, grid.vertices, 36 * 3 * sizeof(double));
@@ -103,7 +101,6 @@ static void mixed(sp_mesh *mesh)
         for (int c = 0; c < 3; c++)
             mesh->vertices[3 * (35 + a) + c] = grid.vertices[3 * 35 + c] + (c == a - 1);
     mesh->region[12] = 1;
-    sp_mesh_free(&grid);
     const int64_t fixed[3] = {0, 4, 38};
     mesh->fixed_count = 3;
     mesh->fixed = sp_pool_copy(&mesh->pool, fixed, 3, sizeof(int64_t));
@@ -189,7 +186,7 @@ static measures measure(const double *vertices, int64_t count, const int64_t *tr
 
 static measures boundary_of(const sp_mesh *mesh, int64_t *count)
 {
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     int64_t *triangles, *element;
     CHECK_OK(sp_mesh_boundary(&context, mesh, &pool, count, &triangles, &element));
     for (int64_t t = 0; t < *count; t++) {
@@ -201,13 +198,12 @@ static measures boundary_of(const sp_mesh *mesh, int64_t *count)
         CHECK(met == 3, "triangle %lld is no face of element %lld", (long long)t, (long long)element[t]);
     }
     measures found = measure(mesh->vertices, *count, triangles);
-    sp_pool_free(&pool);
     return found;
 }
 
 /* ---- sp_mesh_check ---- */
 
-static void good_meshes_pass(void)
+TEST(good_meshes_pass)
 {
     sp_mesh mesh;
     mixed(&mesh);
@@ -233,7 +229,7 @@ static void good_meshes_pass(void)
         sp_mesh_free(&mesh);                                                                                           \
     } while (0)
 
-static void check_refuses_counts(void)
+TEST(check_refuses_counts)
 {
     REFUSED("vertices: -1 is no possible count", mesh.vertex_count = -1);
     REFUSED("vertices: 4611686018427387904 is no possible count", mesh.vertex_count = (int64_t)1 << 62);
@@ -251,7 +247,7 @@ static void check_refuses_counts(void)
     REFUSED("quadrature is 4, it must be 2 or 3", mesh.quadrature = 4);
 }
 
-static void check_refuses_elements(void)
+TEST(check_refuses_elements)
 {
     REFUSED("vertices: vertex 5: y = nan m is not finite or larger than 1e+100", mesh.vertices[16] = NAN);
     REFUSED("vertices: vertex 38: z = -inf m is not finite or larger than 1e+100",
@@ -281,9 +277,9 @@ static void check_refuses_elements(void)
 
 /* A cube whose upper face is turned by half a turn: at height ζ the square is scaled by −ζ and det J = ζ²: positive at
  * the corners and at 2 × 2 × 2 Gauss points, zero at the midpoint of 3 × 3 × 3. */
-static void check_looks_at_the_quadrature_points(void)
+TEST(check_looks_at_the_quadrature_points)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     block(&mesh, 1, 1, 1, 2);
     static const int half_turn[8] = {0, 1, 2, 3, 6, 7, 4, 5};
     int64_t old[8];
@@ -305,10 +301,9 @@ static void check_looks_at_the_quadrature_points(void)
     CHECK(sp_mesh_split(&context, &mesh, &split) == SP_INPUT, "accepted");
     CHECK(strncmp(context.message, "hex: element 0 is too distorted to be split", 43) == 0, "%s", context.message);
     CHECK(split.pool.first == NULL && split.block[SP_TET4].count == 0, "split is empty");
-    sp_mesh_free(&mesh);
 }
 
-static void check_refuses_anchors_and_surface(void)
+TEST(check_refuses_anchors_and_surface)
 {
     REFUSED("fixed: entry 2 is vertex 39 of 39", mesh.fixed[2] = 39);
     REFUSED("fixed: entry 0 is vertex -5 of 39", mesh.fixed[0] = -5);
@@ -331,7 +326,7 @@ static void check_refuses_anchors_and_surface(void)
             mesh.surface.vertices[3 * 12] += 0.25);
 }
 
-static void check_refuses_materials(void)
+TEST(check_refuses_materials)
 {
     REFUSED("materials: number 1: material: the name is empty", mesh.materials[1].name[0] = 0);
     REFUSED("materials: number 0: material: the name is longer than 63 bytes",
@@ -346,7 +341,7 @@ static void check_refuses_materials(void)
 }
 
 /* Many bad elements: the first one is named, by any number of threads. */
-static void check_names_the_first(void)
+TEST(check_names_the_first)
 {
     sp_mesh mesh;
     block(&mesh, 40, 40, 40, 0.1);
@@ -373,7 +368,7 @@ static void check_names_the_first(void)
 
 /* ---- shapes ---- */
 
-static void volumes_and_boxes(void)
+TEST(volumes_and_boxes)
 {
     sp_mesh mesh;
     double low[3], high[3];
@@ -434,11 +429,11 @@ static bool positive(const sp_mesh *mesh, const int64_t hex[8])
 }
 
 /* On voxels with every degree of distortion, flat and oblique ones: the bad elements, and their size. */
-static void shapes_agree_with_shape_functions(void)
+TEST(shapes_agree_with_shape_functions)
 {
     int64_t bad_ones = 0, all = 0;
     for (int round = 0; round < 24; round++) {
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         block(&mesh, 6, 6, 6, 1);
         mesh.quadrature = 2 + round % 2;
         for (int64_t v = 0; v < mesh.vertex_count; v++) {
@@ -462,15 +457,14 @@ static void shapes_agree_with_shape_functions(void)
               (long long)expected);
         bad_ones += found;
         all += mesh.block[SP_HEX8].count;
-        sp_mesh_free(&mesh);
     }
     CHECK(bad_ones > all / 20 && bad_ones < all / 2, "%lld of %lld: both kinds must occur", (long long)bad_ones,
           (long long)all);
 }
 
-static void inverted_elements_are_turned(void)
+TEST(inverted_elements_are_turned)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     mixed(&mesh);
     CHECK(sp_mesh_inverted(&mesh, false) == 0, "all are good");
     /* Three hexahedra and the tetrahedron become their mirror images, in different ways, with their surface weights. */
@@ -506,7 +500,6 @@ static void inverted_elements_are_turned(void)
     CHECK(memcmp(before, mesh.block[SP_HEX8].node, 8 * sizeof *before) == 0 &&
               memcmp(before + 8, mesh.block[SP_TET4].node, 4 * sizeof *before) == 0,
           "order kept");
-    sp_mesh_free(&mesh);
 }
 
 /* ---- splitting ---- */
@@ -519,9 +512,10 @@ static void check_split_surface(const sp_mesh *split)
                   split->surface.weights[4 * v + a]);
 }
 
-static void voxels_are_split(void)
+TEST(voxels_are_split)
 {
-    sp_mesh mesh, split;
+    OWNED(sp_mesh) mesh;
+    sp_mesh split;
     mixed(&mesh);
     CHECK_OK(sp_mesh_split(&context, &mesh, &split));
     CHECK(split.block[SP_HEX8].count == 0 && split.block[SP_TET4].count == 12 * 6 + 1, "%lld tetrahedra",
@@ -557,13 +551,13 @@ static void voxels_are_split(void)
     CHECK_NEAR(found.area, 8, 1e-13);
     CHECK_NEAR(found.volume, 1.5, 1e-14);
     sp_mesh_free(&split);
-    sp_mesh_free(&mesh);
 }
 
 /* Neighbours agree on their faces in any order of vertices and corners, and when the faces are not plane. */
-static void any_hexahedra_are_split(void)
+TEST(any_hexahedra_are_split)
 {
-    sp_mesh mesh, split;
+    OWNED(sp_mesh) mesh;
+    sp_mesh split;
     int64_t count, from_count;
     block(&mesh, 4, 4, 4, 0.5);
     shuffle(&mesh);
@@ -587,14 +581,13 @@ static void any_hexahedra_are_split(void)
     CHECK_NEAR(found.area, from.area, 1e-12);
     CHECK_NEAR(sp_mesh_volume(&split), found.volume, 1e-13);
     sp_mesh_free(&split);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- choosing ---- */
 
-static void vertices_are_fixed(void)
+TEST(vertices_are_fixed)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     int64_t added;
     block(&mesh, 3, 2, 2, 0.5);
     const double high[3] = {0, INFINITY, 0.5};
@@ -640,12 +633,11 @@ static void vertices_are_fixed(void)
     CHECK(sp_mesh_fix_box(&context, &mesh, nan, everywhere_high, 7, &added) == SP_USAGE, "accepted");
     CHECK(sp_mesh_fix_box(&context, &mesh, everywhere_high, everywhere_low, 7, &added) == SP_USAGE, "accepted");
     CHECK(mesh.fixed_count == 17, "refusals change nothing");
-    sp_mesh_free(&mesh);
 }
 
-static void regions_by_box(void)
+TEST(regions_by_box)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     mixed(&mesh);
     /* Centres of the voxels: x = 0.25, 0.75, 1.25; of the tetrahedron: (1.75, 1.25, 1.25). */
     const double low[3] = {0.75, -INFINITY, 0.5}, high[3] = {1.6, 3, 3};
@@ -653,12 +645,11 @@ static void regions_by_box(void)
     for (int64_t e = 0; e < 13; e++)
         CHECK(mesh.region[e] == (e == 12 || (e >= 6 && e % 3 > 0)), "element %lld", (long long)e);
     CHECK(sp_mesh_region_box(&mesh, everywhere_low, everywhere_high, 0) == 13, "all");
-    sp_mesh_free(&mesh);
 }
 
-static void regions_come_and_go(void)
+TEST(regions_come_and_go)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     mixed(&mesh); /* twelve hexahedra of region 0, "body", and a tetrahedron of region 1, "tail" */
     const sp_material cap = rubber("cap"), never = rubber("never");
     CHECK_OK(sp_mesh_region_add(&context, &mesh, &never));
@@ -674,12 +665,11 @@ static void regions_come_and_go(void)
     for (int64_t e = 0; e < 13; e++)
         CHECK(mesh.region[e] == (e < 12), "element %lld", (long long)e);
     CHECK_OK(sp_mesh_check(&context, &mesh, 1e-9));
-    sp_mesh_free(&mesh);
 }
 
 /* ---- boundary and components ---- */
 
-static void boundary_is_closed_and_outward(void)
+TEST(boundary_is_closed_and_outward)
 {
     sp_mesh mesh;
     int64_t count;
@@ -709,9 +699,9 @@ static void boundary_is_closed_and_outward(void)
     sp_mesh_free(&mesh);
 }
 
-static void components_are_counted(void)
+TEST(components_are_counted)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     int64_t label[14], count;
     mixed(&mesh);
     CHECK_OK(sp_mesh_components(&context, &mesh, label, &count));
@@ -730,7 +720,6 @@ static void components_are_counted(void)
     CHECK_OK(sp_mesh_components(&context, &mesh, label, &count));
     CHECK(count == 2 && label[0] == 0 && label[1] == 1 && label[2] == 1, "%lld: %lld %lld %lld", (long long)count,
           (long long)label[0], (long long)label[1], (long long)label[2]);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- meshes of other projects (against the measured numbers of their README) ---- */
@@ -787,7 +776,7 @@ static bool read_mesh(sp_mesh *mesh, table vertices, table elements, int corners
     return good;
 }
 
-static void meshes_of_others(void)
+TEST(meshes_of_others)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
@@ -832,7 +821,7 @@ static void meshes_of_others(void)
          {20.59, 3.264, 2.511}},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        sp_mesh mesh, split;
+        OWNED(sp_mesh) mesh = {0}, split = {0};
         double low[3], high[3];
         int64_t count;
         bool there = read_mesh(&mesh, known[i].vertices, known[i].elements, known[i].corners);
@@ -856,31 +845,5 @@ static void meshes_of_others(void)
         CHECK(count == known[i].triangles && cut.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
               (long long)cut.unmatched);
         CHECK_NEAR(cut.area, found.area, 1e-9 * found.area);
-        sp_mesh_free(&split);
-        sp_mesh_free(&mesh);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(good_meshes_pass);
-    RUN(check_refuses_counts);
-    RUN(check_refuses_elements);
-    RUN(check_looks_at_the_quadrature_points);
-    RUN(check_refuses_anchors_and_surface);
-    RUN(check_refuses_materials);
-    RUN(check_names_the_first);
-    RUN(volumes_and_boxes);
-    RUN(shapes_agree_with_shape_functions);
-    RUN(inverted_elements_are_turned);
-    RUN(voxels_are_split);
-    RUN(any_hexahedra_are_split);
-    RUN(vertices_are_fixed);
-    RUN(regions_by_box);
-    RUN(regions_come_and_go);
-    RUN(boundary_is_closed_and_outward);
-    RUN(components_are_counted);
-    RUN(meshes_of_others);
-    return test_end();
 }

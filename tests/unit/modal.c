@@ -1,13 +1,12 @@
 /* Modal cubature (weights by coordinate): training, and motion under a force with unsymmetric stiffness. */
-#include "bodies.h"
 #include "cubature/cubature.h"
 #include "cubature/joint.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "linear/iterate.h"
 #include "model/loads.h"
 #include "model/models.h"
 #include "reduced/mass.h"
-#include "test.h"
 #ifdef SUPPLE_YANG2015
 #include "cubature/incremental.h"
 #endif
@@ -15,20 +14,20 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_integrator)
+OWNER(sp_modal)
+OWNER(sp_training)
 
 enum { R = 5, PULLED = 44 };
 
 /* A bar, fixed at x = 0, of n · 2 · 2 cubes in six tetrahedra each, with smooth fields. */
 static void make_block(int n, enum sp_law law, held_block *b)
 {
-    sp_mesh box;
     *b = (held_block){0};
-    make_box(n, 2, 2, 0.3, 0.05, &box);
-    CHECK_OK(sp_mesh_split(&context, &box, &b->mesh));
-    sp_mesh_free(&box);
+    make_box(n, 2, 2, 0.3, 0.05, &b->mesh);
+    split_mesh(&b->mesh);
     b->mesh.materials[0].law = law;
-    CHECK_OK(hold_block(&context, R, b));
+    hold_block(R, b);
 }
 
 /* All elements, weights about 1 that differ by coordinate, or that are the same for all. */
@@ -67,12 +66,12 @@ static void dense_precondition(void *self, const double *x, double *y)
 
 /* Matrices close to a badly scaled diagonal: the solutions are those of LAPACK, with fewer products than unknowns, with
  * and without restarts. */
-static void iterative_solvers(void)
+TEST(iterative_solvers)
 {
     enum { N = 60 };
-    double *A = calloc(N * N, 8), *factor = calloc(N * N, 8), b[N], x[N], scale[N], expected[N];
+    double *A = test_new(N * N, 8), *factor = test_new(N * N, 8), b[N], x[N], scale[N], expected[N];
     int pivot[N];
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     for (int symmetric = 0; symmetric < 2; symmetric++)
         for (int restart = 5; restart <= 60; restart += 55) {
             dense d = {N, A, scale};
@@ -127,16 +126,14 @@ static void iterative_solvers(void)
         A[i * N + i] = 1;
     CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == 2, "one product and one to see the residual");
     CHECK_NEAR(x[N - 1], b[N - 1], 1e-15);
-    sp_pool_free(&pool);
-    free(A), free(factor);
 }
 
 /* K(q) v without K. */
-static void products_with_the_stiffness(void)
+TEST(products_with_the_stiffness)
 {
     for (int modal = 0; modal < 2; modal++) {
-        held_block b;
-        sp_cubature cubature;
+        OWNED(held_block) b;
+        OWNED(sp_cubature) cubature;
         sp_reduced_force force;
         double q[R], v[R], K[R * R], y[R];
         make_block(4, SP_LAW_STABLE_NEO_HOOKEAN, &b);
@@ -150,8 +147,6 @@ static void products_with_the_stiffness(void)
         for (int i = 0; i < R; i++)
             CHECK_NEAR(y[i], cblas_ddot(R, K + i, R, v, 1), 1e-12 * cblas_dnrm2(R * R, K, 1));
         force.destroy(force.self);
-        sp_cubature_free(&cubature);
-        free_held_block(&b);
     }
 }
 
@@ -179,9 +174,9 @@ static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian 
 {
     sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, .stiffness = 0},
                         {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, .stiffness = 4000}};
-    sp_system system;
-    sp_load_set loading;
-    sp_integrator *it;
+    FREED_BY(sp_reduced_system_free) sp_system system;
+    OWNED(sp_load_set) loading;
+    OWNED_POINTER(sp_integrator) *it;
     motion m = {0};
     make_system(b, cubature, jacobian, &system);
     CHECK_OK(sp_load_set_new(&context, &b->body, b->U, R, 2, loads, (double[]){0, -9.81, 5}, &system, &loading));
@@ -194,9 +189,6 @@ static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian 
     sp_integrator_energies(it, m.energy);
     m.report = *sp_integrator_reported(it);
     sp_reduced_system_iterations(&system, &m.solves, &m.products);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
-    sp_reduced_system_free(&system);
     return m;
 }
 
@@ -210,7 +202,7 @@ static double distance(const double *a, const double *b)
 
 /* The four matrices give the same motion, and Newton's method converges fastest with the true one. Both kinds of
  * damping; equilibria too. */
-static void four_jacobians_one_motion(void)
+TEST(four_jacobians_one_motion)
 {
     static const char *const names[] = {[SP_JACOBIAN_SYMMETRIC] = "symmetric",
                                         [SP_JACOBIAN_EXACT] = "exact",
@@ -228,8 +220,8 @@ static void four_jacobians_one_motion(void)
     };
     for (int modal = 0; modal < 2; modal++)
         for (int kind = 0; kind < 2; kind++) {
-            held_block b;
-            sp_cubature cubature;
+            OWNED(held_block) b;
+            OWNED(sp_cubature) cubature;
             motion m[4];
             int steps = kind ? 4 : 60;
             make_block(4, SP_LAW_STVK, &b);
@@ -257,17 +249,15 @@ static void four_jacobians_one_motion(void)
             else
                 CHECK(!memcmp(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q, sizeof m[SP_JACOBIAN_SYMMETRIC].q),
                       "exact is symmetric there");
-            sp_cubature_free(&cubature);
-            free_held_block(&b);
         }
 }
 
 /* Weights that are the same for all coordinates have an energy: the work along the path comes near it as h², springs
  * and their change included. */
-static void work_in_place_of_energy(void)
+TEST(work_in_place_of_energy)
 {
-    held_block b;
-    sp_cubature joint, modal;
+    OWNED(held_block) b;
+    OWNED(sp_cubature) joint, modal;
     double error[2];
     make_block(4, SP_LAW_STVK, &b);
     all_elements(&b, false, false, &joint);
@@ -290,9 +280,6 @@ static void work_in_place_of_energy(void)
     NOTE("errors of the work %.2e, %.2e", error[0], error[1]);
     CHECK(error[0] < 0.02 && fabs(log2(error[0] / error[1]) - 2) < 0.3, "errors of the work %g, %g", error[0],
           error[1]);
-    sp_cubature_free(&joint);
-    sp_cubature_free(&modal);
-    free_held_block(&b);
 }
 
 static double turning_force(void *self, const double *q, bool definite, double *f, double *K)
@@ -310,15 +297,15 @@ static double turning_force(void *self, const double *q, bool definite, double *
 
 /* Two coordinates that excite each other: λ = k ± ia, so that motions grow as exp(t √((|λ| − k)/2)), also in a
  * simulation. */
-static void growth_without_an_energy(void)
+TEST(growth_without_an_energy)
 {
     double k[2] = {100, 12}, mass[4] = {1, 0, 0, 1}, growth, expected = sqrt((hypot(100, 12) - 100) / 2),
            start[2] = {1e-3, 0}, v[2] = {0, 0}, energy[SP_WORK_COUNT];
     sp_reduced_force force = {.self = k, .r = 2, .unsymmetric = true, .evaluate = turning_force};
     sp_system system;
-    sp_load_set loading;
-    sp_integrator *it;
-    held_block b;
+    OWNED(sp_load_set) loading;
+    OWNED_POINTER(sp_integrator) *it;
+    OWNED(held_block) b;
     make_block(2, SP_LAW_STVK, &b);
     CHECK_OK(sp_reduced_system_new(&context, &force, mass, b.U, b.rows, b.mesh.vertices, &system));
     CHECK_OK(sp_reduced_system_growth(&system, &growth));
@@ -339,28 +326,24 @@ static void growth_without_an_energy(void)
     }
     CHECK_NEAR(0.5 * log(size[1] / size[0]) / 6.283, expected, 0.01 * expected);
     CHECK(energy[SP_WORK_STORED] < 0, "the force does work: %g", energy[SP_WORK_STORED]);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
     sp_reduced_system_free(&system);
-    sp_cubature alike;
+    OWNED(sp_cubature) alike;
     all_elements(&b, true, false, &alike);
     make_system(&b, &alike, SP_JACOBIAN_EXACT, &system);
     CHECK_OK(sp_reduced_system_growth(&system, &growth));
     CHECK(growth < 1e-3, "weights that are alike: %g", growth);
     sp_reduced_system_free(&system);
-    sp_cubature_free(&alike);
-    free_held_block(&b);
 }
 
 /* Each integrator with such a force: semi-implicit steps, central differences near Newmark, no energy-conserving step.
  */
-static void other_integrators(void)
+TEST(other_integrators)
 {
-    held_block b;
-    sp_cubature cubature;
-    sp_system system;
+    OWNED(held_block) b;
+    OWNED(sp_cubature) cubature;
+    FREED_BY(sp_reduced_system_free) sp_system system;
     sp_integrator *it;
-    sp_load_set loading;
+    OWNED(sp_load_set) loading;
     make_block(4, SP_LAW_STVK, &b);
     all_elements(&b, true, true, &cubature);
     sp_integrator_parameters newmark = {.kind = SP_NEWMARK,
@@ -389,10 +372,6 @@ static void other_integrators(void)
                             NULL, NULL, &it) == SP_USAGE &&
               strstr(context.message, "has none"),
           "%s", context.message);
-    sp_load_set_free(&loading);
-    sp_reduced_system_free(&system);
-    sp_cubature_free(&cubature);
-    free_held_block(&b);
 }
 
 #ifdef SUPPLE_YANG2015
@@ -411,31 +390,28 @@ static void make_poses(held_block *b, int64_t count, uint64_t stream, sp_poses *
 static void train(held_block *b, const sp_poses *poses, const sp_modal_points *points, bool nested,
                   sp_cubature *cubature, sp_modal_report *report)
 {
-    sp_training *training;
-    sp_modal *modal;
+    OWNED_POINTER(sp_training) *training;
+    OWNED_POINTER(sp_modal) *modal;
     CHECK_OK(sp_training_new(&context, &b->body, b->U, &(sp_training_measure){0}, poses, 0, &training));
     CHECK_OK(sp_modal_new(&context, points, R, &modal));
     CHECK_OK(sp_modal_add(modal, training));
     CHECK_OK(sp_modal_solve(modal, nested, cubature, report));
-    sp_modal_free(modal);
-    sp_training_free(training);
 }
 
 static double error_on(held_block *b, const sp_poses *poses, const sp_cubature *cubature, bool nested)
 {
     double error = NAN;
-    sp_training *training;
+    OWNED_POINTER(sp_training) *training;
     CHECK_OK(sp_training_new(&context, &b->body, b->U, &(sp_training_measure){0}, poses, 0, &training));
     CHECK_OK(sp_cubature_error(&context, training, cubature, nested, &error, NULL));
-    sp_training_free(training);
     return error;
 }
 
 /* A cube of 4 · 4 · 4 cubes has 2 · 2 · 2 boxes with eight elements each; lists are increasing and near the number
  * asked for. */
-static void elements_are_evenly_placed(void)
+TEST(elements_are_evenly_placed)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_fe_space body;
     sp_modal_points points;
     make_box(4, 4, 4, 0.5, 0, &mesh);
@@ -460,8 +436,7 @@ static void elements_are_evenly_placed(void)
     sp_modal_points_free(&points);
     CHECK(sp_modal_points_new(&context, &body, 0, &points) == SP_USAGE, "none");
     sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
-    held_block b;
+    OWNED(held_block) b;
     make_block(12, SP_LAW_STVK, &b);
     for (int64_t asked = 5; asked < b.elements; asked = asked * 3 / 2) {
         CHECK_OK(sp_modal_points_new(&context, &b.body, asked, &points));
@@ -471,23 +446,22 @@ static void elements_are_evenly_placed(void)
             CHECK(points.element[k] > points.element[k - 1], "order");
         sp_modal_points_free(&points);
     }
-    free_held_block(&b);
 }
 
 /* Forces made with known weights of the selected elements reproduce these weights. Errors by their definitions. */
-static void known_weights(void)
+TEST(known_weights)
 {
-    held_block b;
+    OWNED(held_block) b;
     sp_poses poses;
     sp_training *training;
-    sp_modal_points points;
+    OWNED(sp_modal_points) points;
     sp_modal_report report;
     sp_cubature cubature;
     make_block(8, SP_LAW_STVK, &b);
     make_poses(&b, 60, 3, &poses);
     CHECK_OK(sp_modal_points_new(&context, &b.body, 15, &points));
     int64_t n = points.count, m = R * poses.count;
-    double *A = calloc((size_t)(m * n), 8), *expected = calloc((size_t)(R * n), 8), *force = calloc((size_t)m, 8);
+    double *A = test_new(m * n, 8), *expected = test_new(R * n, 8), *force = test_new(m, 8);
     for (int64_t k = 0; k < R * n; k++)
         expected[k] = 5 + 20 * sp_random_uniform(4, 4, (uint64_t)k);
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
@@ -542,25 +516,22 @@ static void known_weights(void)
     CHECK(kkt < 1e-10 && report.kkt < 1e-10, "KKT %g, stated %g", kkt, report.kkt);
     CHECK_NEAR(error_on(&b, &poses, &cubature, false), report.error, 1e-10);
     sp_training_free(training);
-    free(A), free(expected), free(force);
     sp_cubature_free(&cubature);
-    sp_modal_points_free(&points);
     sp_poses_free(&poses);
-    free_held_block(&b);
 }
 
 /* More elements reduce the errors of training and of validation, and all elements have none. The same bytes for any
  * number of threads; poses in two parts are the same as in one. */
-static void error_falls(void)
+TEST(error_falls)
 {
-    held_block b;
-    sp_poses poses, others;
+    OWNED(held_block) b;
+    OWNED(sp_poses) poses, others;
     double first = 0, last = 0;
     make_block(12, SP_LAW_STABLE_NEO_HOOKEAN, &b);
     make_poses(&b, 300, 3, &poses);
     make_poses(&b, 40, 4, &others);
     for (int64_t asked = 4; asked <= 64; asked *= 2) {
-        sp_modal_points points;
+        OWNED(sp_modal_points) points;
         sp_cubature cubature[3];
         sp_modal_report report;
         CHECK_OK(sp_modal_points_new(&context, &b.body, asked, &points));
@@ -585,22 +556,20 @@ static void error_falls(void)
         last = report.error;
         for (int k = 0; k < 3; k++)
             sp_cubature_free(&cubature[k]);
-        sp_modal_points_free(&points);
     }
     CHECK(last < 0.25 * first, "from %g to %g only", first, last);
-    sp_modal_points points;
-    sp_modal *parts;
-    sp_cubature whole, joined;
+    OWNED(sp_modal_points) points;
+    OWNED_POINTER(sp_modal) *parts;
+    OWNED(sp_cubature) whole, joined;
     sp_modal_report report, again;
     CHECK_OK(sp_modal_points_new(&context, &b.body, 30, &points));
     train(&b, &poses, &points, false, &whole, &report);
     CHECK_OK(sp_modal_new(&context, &points, R, &parts));
     for (int part = 0; part < 3; part++) {
         sp_poses some = {.r = R, .count = 100, .q = poses.q + 100 * R * part, .force = poses.force + 100 * R * part};
-        sp_training *training;
+        OWNED_POINTER(sp_training) *training;
         CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &some, 0, &training));
         CHECK_OK(sp_modal_add(parts, training));
-        sp_training_free(training);
     }
     CHECK_OK(sp_modal_solve(parts, false, &joined, &again));
     CHECK(joined.count == whole.count, "%lld, %lld", (long long)joined.count, (long long)whole.count);
@@ -609,13 +578,6 @@ static void error_falls(void)
     double by_pose[300];
     sp_modal_pose_errors(parts, by_pose);
     CHECK_NEAR(cblas_dnrm2(300, by_pose, 1), again.error * sqrt(300), 1e-10);
-    sp_modal_free(parts);
-    sp_cubature_free(&whole);
-    sp_cubature_free(&joined);
-    sp_modal_points_free(&points);
-    sp_poses_free(&poses);
-    sp_poses_free(&others);
-    free_held_block(&b);
 }
 
 /* ---- Algorithm 1 ---- */
@@ -646,12 +608,12 @@ static int add_poses(void *data, int64_t count, const double *centre, const doub
 
 /* It stops when the error changes by less than requested, and the result is nearly as good on other poses as one with
  * many more poses. */
-static void training_that_stops_by_itself(void)
+TEST(training_that_stops_by_itself)
 {
     enum { ROOM = 3000 };
-    held_block b;
-    sp_poses many = {.r = R, .count = ROOM}, others = {.r = R, .count = 200};
-    sp_modal_points points;
+    OWNED(held_block) b;
+    OWNED(sp_poses) many = {.r = R, .count = ROOM}, others = {.r = R, .count = 200};
+    OWNED(sp_modal_points) points;
     sp_modal_report report;
     sp_cubature cubature;
     double quotient[R], deviation[R];
@@ -672,12 +634,12 @@ static void training_that_stops_by_itself(void)
     double best = error_on(&b, &others, &cubature, false);
     sp_cubature_free(&cubature);
     for (int adjust = 0; adjust < 2; adjust++) {
-        sp_poses poses = {.r = R};
+        OWNED(sp_poses) poses = {.r = R};
         sp_incremental_report found;
         poses.q = sp_pool_new(&poses.pool, R * ROOM, 8);
         poses.force = sp_pool_new(&poses.pool, R * ROOM, 8);
         source s = {.b = &b, .poses = &poses, .quotient = quotient};
-        sp_training *judge;
+        OWNED_POINTER(sp_training) *judge;
         CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &others, 0, &judge));
         sp_incremental_parameters parameters = {.held_out = judge,
                                                 .change = 0.002,
@@ -689,7 +651,6 @@ static void training_that_stops_by_itself(void)
                                                 .data = &s,
                                                 .measure = &(sp_training_measure){0}};
         CHECK_OK(sp_incremental_train(&context, &b.body, b.U, &points, &parameters, &poses, &cubature, &found));
-        sp_training_free(judge);
         const sp_incremental_round *round = found.rounds.data;
         CHECK(found.settled && found.rounds.count == s.calls && s.calls >= 2, "%lld rounds",
               (long long)found.rounds.count);
@@ -714,29 +675,6 @@ static void training_that_stops_by_itself(void)
              ROOM, report.error, best);
         sp_list_free(&found.rounds);
         sp_cubature_free(&cubature);
-        sp_poses_free(&poses);
     }
-    sp_modal_points_free(&points);
-    sp_poses_free(&many);
-    sp_poses_free(&others);
-    free_held_block(&b);
 }
 #endif
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(iterative_solvers);
-    RUN(products_with_the_stiffness);
-    RUN(four_jacobians_one_motion);
-    RUN(work_in_place_of_energy);
-    RUN(growth_without_an_energy);
-    RUN(other_integrators);
-#ifdef SUPPLE_YANG2015
-    RUN(elements_are_evenly_placed);
-    RUN(known_weights);
-    RUN(error_falls);
-    RUN(training_that_stops_by_itself);
-#endif
-    return test_end();
-}

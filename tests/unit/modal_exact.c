@@ -1,15 +1,14 @@
 /* Mode superposition: the modal system against the full-order linear one with all modes, exact steps against ever finer
  * ones of Newmark. */
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/loads.h"
 #include "model/models.h"
-#include "test.h"
 
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_integrator)
 
 /* A small distorted block with all its modes; free, or fixed at x = 0. */
 typedef struct block {
@@ -23,15 +22,14 @@ typedef struct block {
 static void make_block(bool is_free, block *b)
 {
     sp_sparse matrix[2];
-    int64_t added;
     make_box(2, 1, 1, 0.2, 0.1, &b->mesh);
     if (!is_free)
-        CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+        fix_end(&b->mesh, 0.05);
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
     b->n = b->body.dof_count;
     b->rows = 3 * b->mesh.vertex_count;
-    b->U = calloc((size_t)(b->rows * b->n), 8);
-    b->eigenvalue = calloc((size_t)b->n, 8);
+    b->U = test_new(b->rows * b->n, 8);
+    b->eigenvalue = test_new(b->n, 8);
     double *dense[2];
     CHECK_OK(sp_elastic_stiffness(&context, &b->body, &matrix[0]));
     CHECK_OK(sp_fe_space_matrix(&context, &b->body, &matrix[1]));
@@ -53,11 +51,10 @@ static void make_block(bool is_free, block *b)
     CHECK_OK(sp_modal_system_new(&context, b->n, b->eigenvalue, &b->modal));
 }
 
-static void free_block(block *b)
+static void block_free(block *b)
 {
     sp_modal_system_free(&b->modal);
     sp_full_system_free(&b->full);
-    free(b->U), free(b->eigenvalue);
     sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
 }
@@ -70,8 +67,8 @@ static const sp_load pushes[3] = {{.start = 0, .end = 0.004, .kind = SP_LOAD_VER
 static void run(const block *b, bool modal, sp_integrator_parameters p, double T, double *state, double *energy)
 {
     const sp_system *system = modal ? &b->modal : &b->full;
-    sp_load_set loading;
-    sp_integrator *it;
+    OWNED(sp_load_set) loading;
+    OWNED_POINTER(sp_integrator) *it;
     CHECK_OK(sp_load_set_new(&context, &b->body, modal ? b->U : NULL, b->n, 3, pushes, (double[]){0, 0, -9.81}, system,
                              &loading));
     const sp_external_loads forcing = sp_load_set_external(&loading);
@@ -88,8 +85,6 @@ static void run(const block *b, bool modal, sp_integrator_parameters p, double T
                 state[s * b->rows + i] += b->U[j * b->rows + i] * x[j];
     }
     sp_integrator_energies(it, energy);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
 }
 
 static double difference(int64_t count, const double *x, const double *y)
@@ -103,7 +98,7 @@ static double difference(int64_t count, const double *x, const double *y)
 }
 
 /* The same step in the other coordinates, for every integrator that both have, damped, fixed and free. */
-static void same_steps(void)
+TEST(same_steps)
 {
     static const char *const names[] = {[SP_NEWMARK] = "newmark",
                                         [SP_ENERGY] = "energy",
@@ -111,9 +106,9 @@ static void same_steps(void)
                                         [SP_EULER] = "euler",
                                         [SP_BDF2] = "bdf2"};
     for (int is_free = 0; is_free < 2; is_free++) {
-        block b;
+        OWNED(block) b = {0};
         make_block(is_free, &b);
-        double *state = calloc((size_t)(4 * b.rows), 8), *other = state + 2 * b.rows, energy[2][SP_WORK_COUNT];
+        double *state = test_new(4 * b.rows, 8), *other = state + 2 * b.rows, energy[2][SP_WORK_COUNT];
         for (int kind = SP_NEWMARK; kind <= SP_BDF2; kind++) {
             if (kind == SP_STATIC)
                 continue;
@@ -132,21 +127,18 @@ static void same_steps(void)
                  u, v, e);
             CHECK(u < 1e-9 && v < 1e-9 && e < 1e-9 && energy[0][SP_WORK_DISSIPATED] > 0, "%g %g %g", u, v, e);
         }
-        free(state);
-        free_block(&b);
     }
 }
 
 /* If loads change only at the ends of steps, exact steps do not depend on their length, and Newmark's converge to them
  * with the square of the step. */
-static void exact_steps(void)
+TEST(exact_steps)
 {
     for (int k = 0; k < 4; k++) {
         const bool is_free = k % 2, damped = k / 2;
-        block b;
+        OWNED(block) b;
         make_block(is_free, &b);
-        double *exact = calloc((size_t)(4 * b.rows), 8), *state = exact + 2 * b.rows, energy[SP_WORK_COUNT], error[3],
-               sum;
+        double *exact = test_new(4 * b.rows, 8), *state = exact + 2 * b.rows, energy[SP_WORK_COUNT], error[3], sum;
         sp_integrator_parameters p = {.kind = SP_EXACT,
                                       .step = 1e-3,
                                       .beta = 0.25,
@@ -173,8 +165,6 @@ static void exact_steps(void)
              error[1], error[2]);
         CHECK(error[2] < 1e-4 && fabs(log2(error[0] / error[1]) - 2) < 0.2 && fabs(log2(error[1] / error[2]) - 2) < 0.1,
               "slopes %g %g", log2(error[0] / error[1]), log2(error[1] / error[2]));
-        free(exact);
-        free_block(&b);
     }
 }
 
@@ -193,15 +183,15 @@ static bool no_springs(void *self, double t0, double t1)
 
 /* From nearly rigid to stiff and from undamped to overdamped: one step of 1 s from (0.3, −0.2) under a force of 1 N
  * against Runge and Kutta's method with 20,000 steps. */
-static void one_step(void)
+TEST(one_step)
 {
     const double lambda[] = {0, 1e-12, 1e-7, 1e-3, 0.02, 0.1, 0.9, 4, 90, 900},
                  damping[] = {0, 1e-9, 1e-3, 0.1, 0.5, 0.63245553203367588, 2, 4, 30};
     enum { K = sizeof lambda / sizeof *lambda, C = sizeof damping / sizeof *damping, STEPS = 20000 };
     double worst = 0;
     for (int c = 0; c < C; c++) {
-        sp_system system;
-        sp_integrator *it;
+        FREED_BY(sp_modal_system_free) sp_system system;
+        OWNED_POINTER(sp_integrator) *it;
         double q[K], v[K];
         for (int i = 0; i < K; i++) {
             q[i] = 0.3;
@@ -236,30 +226,28 @@ static void one_step(void)
             CHECK(error < 1e-10, "eigenvalue %g, damping %g: off by %g", l, d,
                   error); /* (30/20000)⁴/120 for each of 30 rad: 1e-12 */
         }
-        sp_integrator_free(it);
-        sp_modal_system_free(&system);
     }
     NOTE("off by %.1e", worst);
 }
 
 /* Six motions of a free body are rigid, and a weight accelerates it uniformly, whatever the steps; with damping by mass
  * towards the speed g/α. */
-static void rigid_modes(void)
+TEST(rigid_modes)
 {
-    block b;
+    OWNED(block) b;
     make_block(true, &b);
     int64_t rigid = 0;
     for (int64_t j = 0; j < b.n; j++)
         rigid += fabs(b.eigenvalue[j]) < 1e-6 * b.eigenvalue[b.n - 1];
     CHECK(rigid == 6, "%lld rigid motions", (long long)rigid);
     for (int damped = 0; damped < 2; damped++) {
-        sp_load_set loading;
-        sp_integrator *it;
+        OWNED(sp_load_set) loading;
+        OWNED_POINTER(sp_integrator) *it;
         const double alpha = damped ? 3 : 0, t = 1.4,
                      way = damped ? -9.81 / alpha * (t - (1 - exp(-alpha * t)) / alpha) : -9.81 * t * t / 2,
                      speed = damped ? -9.81 / alpha * (1 - exp(-alpha * t)) : -9.81 * t;
-        double *exact_zero = calloc((size_t)b.n, 8);
-        sp_system system;
+        double *exact_zero = test_new(b.n, 8);
+        FREED_BY(sp_modal_system_free) sp_system system;
         for (int64_t j = 0; j < b.n; j++)
             /* the eigenvalues of rigid modes, up to rounding */
             exact_zero[j] = j < 6 ? (j % 2 ? -1e-9 : 0) : b.eigenvalue[j];
@@ -286,19 +274,14 @@ static void rigid_modes(void)
             CHECK_NEAR(u, i % 3 == 2 ? way : 0, 1e-10);
             CHECK_NEAR(v, i % 3 == 2 ? speed : 0, 1e-10);
         }
-        sp_integrator_free(it);
-        sp_load_set_free(&loading);
-        sp_modal_system_free(&system);
-        free(exact_zero);
     }
-    free_block(&b);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
-    block b;
+    OWNED(block) b;
     sp_system system;
-    sp_load_set loading;
+    OWNED(sp_load_set) loading;
     make_block(false, &b);
     const sp_load loads[2] = {pushes[0], {.start = 0, .end = 1, .kind = SP_LOAD_SPRING, .id = 11, .stiffness = 5}};
     CHECK(sp_load_set_new(&context, &b.body, b.U, b.n, 2, loads, (double[3]){0}, &b.modal, &loading) == SP_USAGE &&
@@ -308,7 +291,6 @@ static void refusals(void)
     const double time = 0, tension = 1;
     CHECK(sp_load_set_activate(&context, &loading, 1, &(sp_activation){0, 1, &time, &tension}) == SP_USAGE,
           "modes were activated");
-    sp_load_set_free(&loading);
     const double bad[4][3] = {{1, NAN, 3}, {1, 2, INFINITY}, {-1e-5, 2, 3}, {-4, 0, 3}};
     const char *const messages[4] = {"eigenvalue 1 is nan rad2/s2", "eigenvalue 2 is inf rad2/s2",
                                      "eigenvalue 0 is -1e-05 rad2/s2, and the largest 3: more than rounding below 0",
@@ -323,16 +305,4 @@ static void refusals(void)
     CHECK(system.matrix_factor(system.self) == SP_NUMERICAL, "a rigid mode has no static state");
     sp_modal_system_free(&system);
     sp_modal_system_free(&system);
-    free_block(&b);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(same_steps);
-    RUN(exact_steps);
-    RUN(one_step);
-    RUN(rigid_modes);
-    RUN(refusals);
-    return test_end();
 }

@@ -1,12 +1,9 @@
 /* Modal warping: rotation fields, rigid rotations, the rate of the shape, and loads that turn with it. */
 #include "model/modal_warp.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "geometry/pose.h"
 #include "model/models.h"
 #include "model/warped_points.h"
-#include "test.h"
-
-static sp_context context;
 
 static const double axis[3] = {0.8, -1.1, 1.9}, centre[3] = {0.2, -0.3, 0.5}; /* rad, m */
 
@@ -22,18 +19,18 @@ static void turn_linearly(const sp_mesh *mesh, double *u)
 }
 
 /* Of any distorted body of hexahedra or tetrahedra: w is the axis, the warped shape the rotated body. */
-static void rigid_rotations(void)
+TEST(rigid_rotations)
 {
     for (int variant = 0; variant < 2; variant++) {
-        sp_mesh mesh;
-        sp_modal_warp warp;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_modal_warp) warp;
         double q[4], R[9], worst[2] = {0};
         if (variant == 0)
             make_box(3, 2, 2, 0.2, 0.1, &mesh);
         else
-            CHECK_OK(test_variant(&context, 2, &mesh));
+            make_variant(2, &mesh);
         CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
-        double *u = calloc((size_t)(12 * mesh.vertex_count), 8), *w = u + 3 * mesh.vertex_count;
+        double *u = test_new(12 * mesh.vertex_count, 8), *w = u + 3 * mesh.vertex_count;
         turn_linearly(&mesh, u);
         sp_modal_warp_rotations(&warp, u, w);
         sp_modal_warp_apply(&warp, u, NULL, w + 3 * mesh.vertex_count);
@@ -49,22 +46,19 @@ static void rigid_rotations(void)
             }
         NOTE("rotation vectors within %.1e, vertices within %.1e m", worst[0], worst[1]);
         CHECK(worst[0] < 1e-12 && worst[1] < 1e-12, "%g %g", worst[0], worst[1]);
-        free(u);
-        sp_modal_warp_free(&warp);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Velocities are the derivative of the shape: central differences converge to them, at small and at large angles, where
  * the coefficients are a series and in closed form. */
-static void rates(void)
+TEST(rates)
 {
-    sp_mesh mesh;
-    sp_modal_warp warp;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_modal_warp) warp;
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
     const int64_t rows = 3 * mesh.vertex_count;
-    double *all = calloc((size_t)(8 * rows), 8), *u = all, *v = all + rows, *x = all + 2 * rows, *rate = all + 3 * rows,
+    double *all = test_new(8 * rows, 8), *u = all, *v = all + rows, *x = all + 2 * rows, *rate = all + 3 * rows,
            *work = all + 6 * rows;
     for (int size = 0; size < 2; size++) {
         double error[3];
@@ -91,14 +85,11 @@ static void rates(void)
         }
         CHECK_ORDERS(error, 2, 0.05, 0.05, "%s rotations", size ? "large" : "small");
     }
-    free(all);
-    sp_modal_warp_free(&warp);
-    sp_mesh_free(&mesh);
 }
 
 /* A body that turns as a whole by one coordinate: a load on a vertex acts in the turned axes, so that its generalized
  * force is that of the force turned back. */
-static void turned_loads(void)
+TEST(turned_loads)
 {
     const sp_load loads[2] = {{.start = 0,
                                .end = 0.5,
@@ -109,17 +100,17 @@ static void turned_loads(void)
                               {.start = 0.2, .end = INFINITY, .kind = SP_LOAD_VERTEX, .id = 11, .force = {-1, 4, 2}}};
     const double gravity[3] = {0, 1, -9.81}, angle[3] = {-0.7 * axis[0], -0.7 * axis[1], -0.7 * axis[2]};
     double lambda = 1, f, added, expected = 0, q[4], R[9], amplitude = 0.7, no_gravity[3] = {0};
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_modal_warp warp;
-    sp_system system;
-    sp_load_set set;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_modal_warp) warp;
+    FREED_BY(sp_modal_system_free) sp_system system;
+    OWNED(sp_load_set) set;
     sp_warped_loads warped;
     make_box(2, 2, 1, 0.2, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
     CHECK_OK(sp_modal_system_new(&context, 1, &lambda, &system));
-    double *U = calloc((size_t)(3 * mesh.vertex_count), 8), *mass = calloc((size_t)mesh.vertex_count, 8);
+    double *U = test_new(3 * mesh.vertex_count, 8), *mass = test_new(mesh.vertex_count, 8);
     turn_linearly(&mesh, U);
     CHECK_OK(sp_load_set_new(&context, &body, U, 1, 2, loads, gravity, &system, &set));
     CHECK_OK(sp_warped_loads_new(&context, &body, &warp, U, 1, 2, loads, gravity, false, &set, &warped));
@@ -145,31 +136,25 @@ static void turned_loads(void)
     CHECK_OK(sp_warped_loads_new(&context, &body, &warp, U, 1, 2, loads, no_gravity, false, &set, &warped));
     CHECK(warped.count == 2, "%lld vertices with loads", (long long)warped.count);
     sp_warped_loads_free(&warped);
-    sp_load_set_free(&set);
-    sp_modal_system_free(&system);
-    free(U), free(mass);
-    sp_modal_warp_free(&warp);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* Positions in single precision are those in double precision, at small rotations and at ones beyond π, for a number of
  * vertices that is no multiple of a block. */
-static void points_to_show(void)
+TEST(points_to_show)
 {
     enum { FIELDS = 4 };
     const sp_pose pose = {{3, -2, 1}, {0.5, -0.5, 0.5, 0.5}};
-    sp_mesh mesh;
-    sp_modal_warp warp;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_modal_warp) warp;
     sp_warped_points points;
     double R[9];
     make_box(4, 3, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
     sp_quaternion_matrix(pose.q, R);
     const int64_t rows = 3 * mesh.vertex_count, count = mesh.vertex_count - 3;
-    double *U = calloc((size_t)(rows * FIELDS), 8), *u = calloc((size_t)rows, 8), *work = calloc((size_t)(2 * rows), 8);
-    int64_t *vertex = calloc((size_t)count, sizeof *vertex);
-    float *x = calloc((size_t)(3 * count), sizeof *x);
+    double *U = test_new(rows * FIELDS, 8), *u = test_new(rows, 8), *work = test_new(2 * rows, 8);
+    int64_t *vertex = test_new(count, sizeof *vertex);
+    float *x = test_new(3 * count, sizeof *x);
     random_field(rows * FIELDS, 4, U);
     turn_linearly(&mesh, U); /* by 2.3 rad for a coordinate of 1 */
     for (int64_t p = 0; p < count; p++)
@@ -197,17 +182,4 @@ static void points_to_show(void)
     sp_warped_points_free(&points);
     vertex[1] = mesh.vertex_count;
     CHECK(sp_warped_points_new(&context, &warp, U, FIELDS, count, vertex, &points) == SP_USAGE, "a vertex too many");
-    free(U), free(u), free(work), free(vertex), free(x);
-    sp_modal_warp_free(&warp);
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(rigid_rotations);
-    RUN(rates);
-    RUN(turned_loads);
-    RUN(points_to_show);
-    return test_end();
 }

@@ -2,12 +2,9 @@
 #include "model/model.h"
 
 #include "assembly/elastic.h"
-#include "bodies.h"
-#include "test.h"
+#include "fixture.h"
 
 #include <lapacke.h>
-
-static sp_context context;
 
 /* A small distorted block that is fixed at x = 0, with all its modes: as a basis they span every displacement. */
 typedef struct block {
@@ -20,23 +17,21 @@ typedef struct block {
 
 static double *dense_matrix(const block *b, const sp_sparse *sparse)
 {
-    double *full = calloc((size_t)(b->n * b->n), sizeof *full), *x = calloc((size_t)b->n, sizeof *x);
+    double *full = calloc((size_t)(b->n * b->n), sizeof *full), *x = test_new(b->n, sizeof *x);
     for (int64_t j = 0; j < b->n; j++) {
         x[j] = 1;
         sp_sparse_times(&context, sparse, 1, x, full + j * b->n);
         x[j] = 0;
     }
-    free(x);
     return full;
 }
 
 static void make_block(block *b)
 {
-    sp_sparse K = {0}, M = {0};
-    int64_t added;
+    OWNED(sp_sparse) K = {0}, M = {0};
     *b = (block){0};
     make_box(2, 1, 1, 0.2, 0.1, &b->mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+    fix_end(&b->mesh, 0.05);
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->space));
     b->n = b->space.dof_count;
     b->rows = 3 * b->mesh.vertex_count;
@@ -55,11 +50,9 @@ static void make_block(block *b)
         sp_polynomials_new(&context, &b->space, b->n, b->U, &(sp_polynomial_parameters){0}, &b->polynomials, &report));
     free(k);
     free(m);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
 }
 
-static void free_block(block *b)
+static void block_free(block *b)
 {
     sp_polynomials_free(&b->polynomials);
     sp_fe_space_free(&b->space);
@@ -103,21 +96,21 @@ static double distance(int64_t n, const double *a, const double *b)
 }
 
 /* Reduced models with all modes: their force is Uᵀf of the full-order one, exactly for the nonlinear kinds. */
-static void reduced_kinds(void)
+TEST(reduced_kinds)
 {
-    block b;
+    OWNED(block) b;
     make_block(&b);
-    sp_model full, linear;
+    OWNED(sp_model) full, linear;
     sp_model_description d = describe(&b, SP_MODEL_NONLINEAR), l = describe(&b, SP_MODEL_LINEAR);
     CHECK_OK(sp_model_new(&context, &d, &full));
     CHECK_OK(sp_model_new(&context, &l, &linear));
-    double *q = calloc((size_t)b.n, sizeof *q), *u = calloc((size_t)b.rows, sizeof *u),
-           *gathered = calloc((size_t)b.n, sizeof *gathered), *expected = calloc((size_t)b.n, sizeof *expected);
+    double *q = test_new(b.n, sizeof *q), *u = test_new(b.rows, sizeof *u), *gathered = test_new(b.n, sizeof *gathered),
+           *expected = test_new(b.n, sizeof *expected);
     for (int64_t i = 0; i < b.n; i++)
         q[i] = 0.3 * (2 * sp_random_uniform(5, 0, (uint64_t)i) - 1) / (1 + (double)i);
     const enum sp_model_kind kinds[] = {SP_MODEL_POLYNOMIALS, SP_MODEL_GALERKIN, SP_MODEL_MODAL};
     for (int k = 0; k < 3; k++) {
-        sp_model model;
+        OWNED(sp_model) model;
         sp_model_description description = describe(&b, kinds[k]);
         CHECK_OK(sp_model_new(&context, &description, &model));
         sp_model_at_vertices(&model, q, NULL, b.mesh.vertex_count, NULL, u);
@@ -145,29 +138,21 @@ static void reduced_kinds(void)
         CHECK(distance(b.n, model.loads.gravity, expected) < 1e-10, "gravity of kind %d", (int)kinds[k]);
         free(f);
         free(g);
-        sp_model_free(&model);
     }
-    free(q);
-    free(u);
-    free(gathered);
-    free(expected);
-    sp_model_free(&full);
-    sp_model_free(&linear);
-    free_block(&b);
 }
 
 /* All full-order kinds are linear elasticity for small displacements: the difference is of second order. */
-static void full_order_kinds(void)
+TEST(full_order_kinds)
 {
-    block b;
+    OWNED(block) b;
     make_block(&b);
     const enum sp_model_kind kinds[] = {SP_MODEL_NONLINEAR, SP_MODEL_WARP, SP_MODEL_CONJAC};
-    sp_model linear;
+    OWNED(sp_model) linear;
     sp_model_description l = describe(&b, SP_MODEL_LINEAR);
     CHECK_OK(sp_model_new(&context, &l, &linear));
-    double *u = calloc((size_t)b.n, sizeof *u);
+    double *u = test_new(b.n, sizeof *u);
     for (int k = 0; k < 3; k++) {
-        sp_model model;
+        OWNED(sp_model) model;
         sp_model_description d = describe(&b, kinds[k]);
         double error[2];
         CHECK_OK(sp_model_new(&context, &d, &model));
@@ -181,23 +166,19 @@ static void full_order_kinds(void)
         }
         CHECK(error[0] < 1e-2 && fabs(error[0] / error[1] - 2) < 0.1, "kind %d: %.2e, %.2e: not of second order",
               (int)kinds[k], error[0], error[1]);
-        sp_model_free(&model);
     }
-    free(u);
-    sp_model_free(&linear);
-    free_block(&b);
 }
 
 /* Prescribed components have their values, and displacements of selected vertices are those of all. */
-static void at_vertices(void)
+TEST(at_vertices)
 {
-    block b;
+    OWNED(block) b;
     make_block(&b);
-    sp_model model;
+    OWNED(sp_model) model;
     sp_model_description d = describe(&b, SP_MODEL_NONLINEAR);
     CHECK_OK(sp_model_new(&context, &d, &model));
-    double *q = calloc((size_t)b.n, sizeof *q), *prescribed = calloc((size_t)b.rows, sizeof *prescribed),
-           *all = calloc((size_t)b.rows, sizeof *all), some[6];
+    double *q = test_new(b.n, sizeof *q), *prescribed = test_new(b.rows, sizeof *prescribed),
+           *all = test_new(b.rows, sizeof *all), some[6];
     for (int64_t i = 0; i < b.n; i++)
         q[i] = 1 + (double)i;
     for (int64_t i = 0; i < b.rows; i++)
@@ -208,17 +189,12 @@ static void at_vertices(void)
     const int64_t chosen[2] = {5, 0};
     sp_model_at_vertices(&model, q, prescribed, 2, chosen, some);
     CHECK(!memcmp(some, all + 15, sizeof(double[3])) && !memcmp(some + 3, all, sizeof(double[3])), "chosen vertices");
-    free(q);
-    free(prescribed);
-    free(all);
-    sp_model_free(&model);
-    free_block(&b);
 }
 
 /* The subject of a failure, after which nothing of the model remains, and the reports of systems. */
-static void parts_and_reports(void)
+TEST(parts_and_reports)
 {
-    block b;
+    OWNED(block) b;
     make_block(&b);
     sp_model model;
     sp_model_description d = describe(&b, SP_MODEL_CONJAC);
@@ -236,7 +212,7 @@ static void parts_and_reports(void)
     sp_model_free(&model);
 
     sp_system_report report;
-    double *q = calloc((size_t)b.n, sizeof *q);
+    double *q = test_new(b.n, sizeof *q);
     d = describe(&b, SP_MODEL_WARP);
     CHECK_OK(sp_model_new(&context, &d, &model));
     CHECK_OK(sp_model_report(&model, NULL, NULL, &report));
@@ -249,16 +225,14 @@ static void parts_and_reports(void)
     CHECK_OK(sp_model_report(&model, q, model.loads.gravity, &report));
     CHECK(report.has_balance && report.quasistatic_residual > 0, "gravity is not balanced at rest");
     sp_model_free(&model);
-    free(q);
-    free_block(&b);
 }
 
 /* A free body whose basis contains no translation. */
-static void gravity_refused(void)
+TEST(gravity_refused)
 {
-    sp_mesh mesh;
-    sp_fe_space space;
-    sp_model model;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) space;
+    OWNED(sp_model) model;
     make_box(1, 1, 1, 0.2, 0, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &space));
     double U[24] = {0};
@@ -272,18 +246,4 @@ static void gravity_refused(void)
         U[3 * v + 2] = 1; /* it falls */
     }
     CHECK_OK(sp_model_new(&context, &d, &model));
-    sp_model_free(&model);
-    sp_fe_space_free(&space);
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(reduced_kinds);
-    RUN(full_order_kinds);
-    RUN(at_vertices);
-    RUN(parts_and_reports);
-    RUN(gravity_refused);
-    return test_end();
 }

@@ -6,7 +6,7 @@
 #include "model/models.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_integrator)
 
 enum { R = 5 };
 
@@ -52,8 +52,7 @@ static void by_vertices(const sp_fe_space *body, bool lumped, const double *U, c
                         const double w[3], const double *q, const double *v, double *f)
 {
     const int64_t vertices = body->mesh->vertex_count;
-    double *field = calloc((size_t)(6 * vertices), 8), *product = field + 3 * vertices,
-           *mass = calloc((size_t)vertices, 8);
+    double *field = test_new(6 * vertices, 8), *product = field + 3 * vertices, *mass = test_new(vertices, 8);
     for (int64_t p = 0; p < vertices; p++) {
         double x[3], u[3] = {0}, euler[3], first[3], centrifugal[3], coriolis[3];
         for (int k = 0; k < 3; k++) {
@@ -81,7 +80,6 @@ static void by_vertices(const sp_fe_space *body, bool lumped, const double *U, c
         for (int64_t i = 0; i < 3 * vertices; i++)
             f[j] += U[3 * j * vertices + i] * product[i];
     }
-    free(field), free(mass);
 }
 
 /* A distorted block with random columns. */
@@ -95,20 +93,20 @@ static void make_body(sp_mesh *mesh, sp_fe_space *body, double **U)
     random_field(3 * mesh->vertex_count * R, 3, *U);
 }
 
-static void forces(void)
+TEST(forces)
 {
     const axis_path p = {{2. / 3, -1. / 3, 2. / 3}, 5, -7, {0.4, 0.3, -0.2}, {2, 9, -4}, {0.5, 0.5, -0.5, 0.5}};
     const double gravity[3] = {0.3, -0.2, -9.81}, t0 = 0.11, t1 = 0.13, t = 0.5 * (t0 + t1);
     const int64_t r = R;
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     double *U, q[R], v[R], f[R], g[R], expected[R], velocity[6];
     make_body(&mesh, &body, &U);
     random_field(R, 5, q);
     random_field(R, 6, v);
     for (int lumped = 0; lumped < 2; lumped++) {
-        sp_inertia inertia;
-        sp_moving_frame frame;
+        OWNED(sp_inertia) inertia;
+        OWNED(sp_moving_frame) frame;
         const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
         CHECK_OK(sp_inertia_of_body(&context, &body, lumped, R, U, &inertia));
         CHECK_OK(sp_moving_frame_new(&context, &inertia, 1, along, &p, true, gravity, &none, &frame));
@@ -134,30 +132,26 @@ static void forces(void)
         }
         NOTE("%s mass: %.1e of %.3g N", lumped ? "lumped" : "consistent", worst / size, size);
         CHECK(worst < 1e-12 * size, "%g", worst / size);
-        sp_moving_frame_free(&frame);
-        sp_inertia_free(&inertia);
     }
     free(U);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* A body that translates along x and y in a frame that turns to the left about z: the Coriolis force is to the right,
  * 2 m ω v. Gravity of a frame on its side points along y. */
-static void signs(void)
+TEST(signs)
 {
     const axis_path spin = {{0, 0, 1}, 0.5, 0, {0}, {0}, {1, 0, 0, 0}},
                     side = {{0, 0, 1}, 0, 0, {0}, {0}, {M_SQRT1_2, -M_SQRT1_2, 0, 0}};
     const int64_t r = 2;
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_inertia inertia;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_inertia) inertia;
     sp_moving_frame frame;
     double f[2], g[2], *U;
     const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
     make_box(1, 1, 1, 1, 0, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
-    U = calloc((size_t)(6 * mesh.vertex_count), 8);
+    U = test_new(6 * mesh.vertex_count, 8);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         U[3 * v] = U[3 * (mesh.vertex_count + v) + 1] = 1;
     CHECK_OK(sp_inertia_of_body(&context, &body, false, r, U, &inertia));
@@ -177,26 +171,22 @@ static void signs(void)
     CHECK_NEAR(f[0], 0, 1e-12 * inertia.mass);
     CHECK_NEAR(f[1], 2 * 9.81 * inertia.mass, 1e-11 * inertia.mass); /* R y = −z: down is y */
     sp_moving_frame_free(&frame);
-    sp_inertia_free(&inertia);
-    free(U);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* A mass on two equal springs in the plane of a frame that spins: with z = x + iy, z'' + 2iω z' + (λ − ω²) z = 0, the
  * motion is exp(−iωt) times that of the springs at rest (Foucault's pendulum). Each scheme is of second order, and
  * Newmark and the energy step keep ½|z'|² + ½(λ − ω²)|z|², which the trapezoidal rule conserves. */
-static void pendulum(void)
+TEST(pendulum)
 {
     enum { FOUCAULT_STEPS = 100 };
     const axis_path spin = {{0, 0, 1}, 0.8, 0, {0}, {0}, {1, 0, 0, 0}};
     const double lambda[2] = {9, 9}, w = spin.w, T = 4;
     const enum sp_integrator_kind kinds[3] = {SP_NEWMARK, SP_ENERGY, SP_BDF2};
     int64_t r = 2;
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     sp_inertia inertia;
-    sp_system system;
+    FREED_BY(sp_modal_system_free) sp_system system;
     double *U;
     make_box(1, 1, 1, 1, 0, &mesh);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
@@ -206,7 +196,7 @@ static void pendulum(void)
     CHECK_OK(sp_inertia_of_body(&context, &body, false, 0, NULL, &inertia));
     const double one = 1 / sqrt(inertia.mass); /* mass-normalized translations */
     sp_inertia_free(&inertia);
-    U = calloc((size_t)(6 * mesh.vertex_count), 8);
+    U = test_new(6 * mesh.vertex_count, 8);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         U[3 * v] = U[3 * (mesh.vertex_count + v) + 1] = one;
     CHECK_OK(sp_inertia_of_body(&context, &body, false, r, U, &inertia));
@@ -216,8 +206,8 @@ static void pendulum(void)
         for (int level = 0; level < 3; level++) {
             const int64_t steps = FOUCAULT_STEPS << level;
             const sp_external_loads none = {.self = &r, .mean = no_force};
-            sp_moving_frame frame;
-            sp_integrator *it;
+            OWNED(sp_moving_frame) frame;
+            OWNED_POINTER(sp_integrator) *it;
             CHECK_OK(sp_moving_frame_new(&context, &inertia, 1, along, &spin, true, (double[3]){0}, &none, &frame));
             const sp_external_loads loads = sp_moving_frame_loads(&frame);
             const sp_integrator_parameters p = {
@@ -232,16 +222,10 @@ static void pendulum(void)
             const double energy = 0.5 * (v[0] * v[0] + v[1] * v[1] + (9 - w * w) * (q[0] * q[0] + q[1] * q[1]));
             if (kinds[k] != SP_BDF2)
                 CHECK_NEAR(energy, 0.5 * (9 - w * w), 1e-10);
-            sp_integrator_free(it);
-            sp_moving_frame_free(&frame);
         }
         CHECK_ORDERS(error, 2, 0.2, 0.1, "scheme %d", (int)kinds[k]);
     }
-    sp_modal_system_free(&system);
     sp_inertia_free(&inertia);
-    free(U);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 static void follow_nothing(void *self, double t0, double t1, const double *q, const double *v, double *f)
@@ -250,10 +234,10 @@ static void follow_nothing(void *self, double t0, double t1, const double *q, co
     no_force(self, t0, t1, f);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     int64_t r = 2;
-    sp_system system;
+    FREED_BY(sp_modal_system_free) sp_system system;
     const sp_external_loads loads = {.self = &r, .mean = no_force, .follow = follow_nothing};
     CHECK_OK(sp_modal_system_new(&context, r, (double[]){1, 2}, &system));
     const enum sp_integrator_kind kinds[2] = {SP_CENTRAL, SP_EXACT};
@@ -268,15 +252,4 @@ static void refusals(void)
                   !strcmp(context.message, messages[k]),
               "%s", context.message);
     }
-    sp_modal_system_free(&system);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(forces);
-    RUN(signs);
-    RUN(pendulum);
-    RUN(refusals);
-    return test_end();
 }

@@ -2,8 +2,6 @@
 #include "nonlinear/newton.h"
 #include "test.h"
 
-static sp_context context;
-
 /* r(x) = value(x) with its derivative and, where it has one, its potential. */
 typedef struct equation {
     double (*value)(double x), (*derivative)(double x), (*potential)(double x);
@@ -90,7 +88,7 @@ static double three_squares(double x)
 
 /* Near the root 2 of x³ − 8 the error goes to ½ f''/f' = ½ times its square, the residual (12 times the error) to 1/24.
  */
-static void quadratic_convergence(void)
+TEST(quadratic_convergence)
 {
     equation e = {.value = cube_less_8, .derivative = three_squares};
     const sp_newton_problem problem = problem_of(&e);
@@ -106,7 +104,7 @@ static void quadratic_convergence(void)
 
 /* Without a solver's tolerance the first solve is asked for 1e-2, and others for half the square of the last gain,
  * but for no more than 0.3 times what is left to the tolerance (Eisenstat and Walker 1996, choice 2). */
-static void accuracy_of_solves(void)
+TEST(accuracy_of_solves)
 {
     equation e = {.value = cube_less_8, .derivative = three_squares};
     const sp_newton_problem problem = problem_of(&e);
@@ -129,7 +127,7 @@ static double slope_of_arctan(double x)
 
 /* Newton's method for arctan x = 0 diverges from |x| > 1.3917…; with the line search it converges, at once or after
  * whole steps have failed. */
-static void line_search(void)
+TEST(line_search)
 {
     for (int whole_steps = 0; whole_steps <= 4; whole_steps += 4) {
         equation e = {.value = atan, .derivative = slope_of_arctan};
@@ -153,7 +151,7 @@ static double one_over(double x)
 }
 
 /* The first step of ln x = 0 from 4 leads to 4 − 4 ln 4 < 0, where there is no value. */
-static void steps_without_value(void)
+TEST(steps_without_value)
 {
     equation e = {.value = log, .derivative = one_over};
     const sp_newton_problem problem = problem_of(&e);
@@ -183,7 +181,7 @@ static double curvature_of_well(double x)
 }
 
 /* From near the maximum at 0 the residual leads to the maximum, the potential to the minimum at 1. */
-static void minimum_or_saddle(void)
+TEST(minimum_or_saddle)
 {
     for (int minimum = 0; minimum < 2; minimum++) {
         equation e = {.value = slope_of_well, .derivative = curvature_of_well, .potential = minimum ? well : NULL};
@@ -210,7 +208,7 @@ static double slope_of_waves(double x)
 
 /* W = x/10 − cos x has its minima at 2πk − asin 0.1, each higher than those to its left. From −1.5 whole steps lead to
  * the one with k = 2, which is higher than the start: it is rejected, and line searches find the one with k = 0. */
-static void no_higher_than_the_start(void)
+TEST(no_higher_than_the_start)
 {
     const double nearest = -asin(0.1), far = nearest + 4 * 3.14159265358979324;
     equation e = {.value = slope_of_waves, .derivative = cos, .potential = waves};
@@ -227,7 +225,7 @@ static void no_higher_than_the_start(void)
 }
 
 /* A kept factor is used while it leaves at most a tenth of the residual: fewer factorizations, the same root. */
-static void reused_factors(void)
+TEST(reused_factors)
 {
     int64_t factorizations[2];
     for (int reuse = 0; reuse < 2; reuse++) {
@@ -255,7 +253,7 @@ static double two_times(double x)
 }
 
 /* No floating-point number has the square 2: with a tolerance of 0 only rounding ends the iterations. */
-static void stagnation(void)
+TEST(stagnation)
 {
     equation e = {.value = square_less_2, .derivative = two_times};
     sp_newton_problem problem = problem_of(&e);
@@ -271,7 +269,7 @@ static void stagnation(void)
     CHECK(report.iterations == 0 && !report.stagnated, "%lld iterations", (long long)report.iterations);
 }
 
-static void limits(void)
+TEST(limits)
 {
     equation e = {.value = cube_less_8, .derivative = three_squares};
     sp_newton_problem problem = problem_of(&e);
@@ -291,19 +289,4 @@ static void limits(void)
         CHECK_OK(run(&problem, &x, &report));
         CHECK(report.iterations == 0, "%lld iterations", (long long)report.iterations);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(quadratic_convergence);
-    RUN(accuracy_of_solves);
-    RUN(line_search);
-    RUN(steps_without_value);
-    RUN(minimum_or_saddle);
-    RUN(no_higher_than_the_start);
-    RUN(reused_factors);
-    RUN(stagnation);
-    RUN(limits);
-    return test_end();
 }

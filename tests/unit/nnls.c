@@ -6,7 +6,7 @@
 
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_nnls_set)
 
 static double random_normal(void)
 {
@@ -34,7 +34,7 @@ static double dot(int64_t m, const double *x, const double *y)
 static double recomputed(int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const double *w,
                          double *residual)
 {
-    double *r = malloc((size_t)m * sizeof *r), worst = 0, b_norm = sqrt(dot(m, b, b));
+    double *r = test_new(m, sizeof *r), worst = 0, b_norm = sqrt(dot(m, b, b));
     for (int64_t i = 0; i < m; i++) {
         long double sum = b[i];
         for (int64_t j = 0; j < n; j++)
@@ -49,7 +49,6 @@ static double recomputed(int64_t m, int64_t n, const double *A, int64_t stride, 
         worst = fmax(worst, w[j] > 0 ? fabs(h) : h);
     }
     *residual = sqrt(dot(m, r, r)) / b_norm;
-    free(r);
     return worst;
 }
 
@@ -69,7 +68,7 @@ static void solve(int64_t m, int64_t n, const double *A, const double *b, double
           (long long)report->positive);
 }
 
-static void all_subsets(void)
+TEST(all_subsets)
 {
     for (int trial = 0; trial < 150; trial++) {
         int64_t m = 1 + trial % 11, n = 1 + trial / 11 % 8;
@@ -133,13 +132,13 @@ static double *known(int64_t m, int64_t n, int64_t positive, int64_t ties, doubl
     return A;
 }
 
-static void known_solutions(void)
+TEST(known_solutions)
 {
     static const int64_t cases[][4] = {{10, 6, 3, 0},    {30, 20, 8, 4},   {200, 150, 60, 20},  {500, 40, 40, 0},
                                        {60, 300, 20, 5}, {100, 90, 0, 10}, {2000, 300, 150, 30}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int64_t m = cases[c][0], n = cases[c][1];
-        double *b = malloc((size_t)m * 8), *expected = malloc((size_t)n * 8), *w = malloc((size_t)n * 8), worst = 0;
+        double *b = test_new(m, 8), *expected = test_new(n, 8), *w = test_new(n, 8), worst = 0;
         double *A = known(m, n, cases[c][2], cases[c][3], 0, b, expected);
         sp_nnls_report report;
         solve(m, n, A, b, w, &report);
@@ -147,13 +146,10 @@ static void known_solutions(void)
             worst = fmax(worst, fabs(w[j] - expected[j]));
         CHECK(worst <= 1e-11, "%lld x %lld: a weight is off by %.3g", (long long)m, (long long)n, worst);
         free(A);
-        free(b);
-        free(expected);
-        free(w);
     }
 }
 
-static void nearly_dependent(void)
+TEST(nearly_dependent)
 {
     /* Weights are known to about condition times rounding, as long as the gradient of a column that is missing, about
      * near², is above rounding; beyond that others may stand in for it, and the fit is the same: ‖b − A w‖² exceeds the
@@ -178,7 +174,7 @@ static void nearly_dependent(void)
         }
 }
 
-static void beyond_rounding(void)
+TEST(beyond_rounding)
 {
     /* Columns that are so nearly dependent that their weights are lost: the result is a fit, not an error. */
     for (int trial = 0; trial < 40; trial++) {
@@ -195,7 +191,7 @@ static void beyond_rounding(void)
     }
 }
 
-static void copies(void)
+TEST(copies)
 {
     /* Columns that occur twice, with the other sign, scaled, or changed by rounding: the fit is that of the single
      * columns, and the iterations end. */
@@ -232,7 +228,7 @@ static void copies(void)
     }
 }
 
-static void degenerate(void)
+TEST(degenerate)
 {
     double A[] = {1, 2, 3, 0, 0, 0, -1, -2, -3}, b[] = {2, 4, 6}, zero[3] = {0}, w[9] = {7, 7, 7};
     sp_nnls_report report;
@@ -266,7 +262,7 @@ static void degenerate(void)
     free(B);
 }
 
-static void tolerance_and_most(void)
+TEST(tolerance_and_most)
 {
     enum { M = 300, N = 80 };
     double *A = random_matrix(M, N), b[M] = {0}, w[N], residual;
@@ -308,7 +304,7 @@ static void tolerance_and_most(void)
     free(A);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     double A[] = {1, 2, 3, 4}, b[] = {1, 1}, w[2];
     sp_nnls_parameters none = {0};
@@ -321,7 +317,7 @@ static void refusals(void)
         CHECK(sp_nnls(&context, 2, 2, A, 2, c, &none, w, &report) == SP_INPUT &&
                   strstr(context.message, "right-hand side"),
               "%g in b: %s", bad[i], context.message);
-        sp_nnls_set *set;
+        OWNED_POINTER(sp_nnls_set) *set;
         CHECK(sp_nnls_set_new(&context, 2, c, 0, &set) == SP_INPUT && !set, "%g in b of a set", bad[i]);
         CHECK_OK(sp_nnls_set_new(&context, 2, b, 0, &set));
         CHECK_OK(sp_nnls_set_add(set, 1, A, (int64_t[]){5}));
@@ -330,7 +326,6 @@ static void refusals(void)
         CHECK_OK(sp_nnls_set_add(set, 1, A + 2, (int64_t[]){8}));
         CHECK(sp_nnls_set_ids(set)[1] == 8 && sp_nnls_set_columns(set)[2] == 3,
               "the next column is not behind the first");
-        sp_nnls_set_free(set);
     }
     CHECK(sp_nnls(&context, 2, 2, A, 1, b, &none, w, &report) == SP_INPUT, "columns that overlap");
     CHECK(sp_nnls(&context, 0, 2, A, 1, b, &none, w, &report) == SP_INPUT, "no rows");
@@ -360,7 +355,7 @@ static double *smooth(int64_t m, int64_t n, double *b)
     return A;
 }
 
-static void shapes_of_matrices(void)
+TEST(shapes_of_matrices)
 {
     /* the last ones from the columns alone, and with a Gram matrix made on the way */
     static const int64_t sizes[][2] = {{50, 20},   {20, 50},  {1, 30},    {300, 200}, {3000, 40},
@@ -368,8 +363,7 @@ static void shapes_of_matrices(void)
     for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++)
         for (int kind = 0; kind < 3; kind++) {
             int64_t m = sizes[c][0], n = sizes[c][1];
-            double *b = random_matrix(m, 1), *w = malloc((size_t)n * 8),
-                   *A = kind < 2 ? random_matrix(m, n) : smooth(m, n, b);
+            double *b = random_matrix(m, 1), *w = test_new(n, 8), *A = kind < 2 ? random_matrix(m, n) : smooth(m, n, b);
             for (int64_t i = 0; kind == 1 && i < m * n; i++)
                 A[i] = fabs(A[i]);
             for (int64_t i = 0; kind == 1 && i < m; i++)
@@ -378,7 +372,6 @@ static void shapes_of_matrices(void)
             solve(m, n, A, b, w, &report);
             free(A);
             free(b);
-            free(w);
         }
     enum { M = 30, N = 12, STRIDE = 37 }; /* a part of a taller matrix */
     double *A = random_matrix(STRIDE, N), *b = random_matrix(M, 1), w[N], residual;
@@ -389,7 +382,7 @@ static void shapes_of_matrices(void)
     free(b);
 }
 
-static void one_at_a_time(void)
+TEST(one_at_a_time)
 {
     enum { M = 250, N = 90 };
     double b[M], w[N], expected[N], residual;
@@ -401,7 +394,7 @@ static void one_at_a_time(void)
         id[j] = 1000 + j;
     for (int way = 0; way < 4; way++) { /* single; blocks of 7; both, solved at the end only; single, with drops and
                                            everything offered again */
-        sp_nnls_set *set;
+        OWNED_POINTER(sp_nnls_set) *set = NULL;
         double last = 1;
         int64_t step = way == 1 || way == 2 ? 7 : 1;
         CHECK_OK(sp_nnls_set_new(&context, M, b, way, &set));
@@ -445,16 +438,15 @@ static void one_at_a_time(void)
                   (long long)i);
             CHECK_NEAR(weights[i], expected[j], 1e-11);
         }
-        sp_nnls_set_free(set);
     }
     free(A);
 }
 
-static void set_with_bounds(void)
+TEST(set_with_bounds)
 {
     enum { M = 200, N = 120 };
     double b[M], *A = smooth(M, N, b);
-    sp_nnls_set *set;
+    OWNED_POINTER(sp_nnls_set) *set;
     sp_nnls_report report;
     CHECK_OK(sp_nnls_set_new(&context, M, b, 0, &set));
     for (int64_t j = 0; j < N; j++) {
@@ -468,17 +460,15 @@ static void set_with_bounds(void)
     CHECK(report.reached && report.residual <= 1e-3, "residual %g", report.residual);
     CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report));
     CHECK(report.reached && report.kkt <= 1e-12, "KKT %g", report.kkt);
-    sp_nnls_set_free(set);
     free(A);
 }
 
-static void same_bytes(void)
+TEST(same_bytes)
 {
     static const int64_t sizes[][2] = {{5000, 300}, {700, 1100}, {60, 20000}};
     for (int c = 0; c < 3; c++) {
         int64_t m = sizes[c][0], n = sizes[c][1];
-        double *b = malloc((size_t)m * 8), *w = malloc((size_t)(3 * n) * 8),
-               *A = c == 0 ? random_matrix(m, n) : smooth(m, n, b);
+        double *b = test_new(m, 8), *w = test_new(3 * n, 8), *A = c == 0 ? random_matrix(m, n) : smooth(m, n, b);
         for (int64_t i = 0; c == 0 && i < m; i++)
             b[i] = A[i] + 2 * A[7 * m + i] + random_normal();
         sp_nnls_report report[3];
@@ -493,7 +483,7 @@ static void same_bytes(void)
               "reports");
         for (int i = 0; i < 3 && c < 2; i++) {
             context.threads = 1 << i;
-            sp_nnls_set *set;
+            OWNED_POINTER(sp_nnls_set) *set;
             int64_t id[200], first = 0;
             for (int j = 0; j < 200; j++)
                 id[j] = j;
@@ -505,32 +495,11 @@ static void same_bytes(void)
                     CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report[i]));
                 }
             memcpy(w + i * n, sp_nnls_set_weights(set), 200 * 8);
-            sp_nnls_set_free(set);
         }
         if (c < 2)
             CHECK(!memcmp(w, w + n, 200 * 8) && !memcmp(w, w + 2 * n, 200 * 8), "weights of a set, %lld rows",
                   (long long)m);
         free(A);
-        free(b);
-        free(w);
     }
     context.threads = 1;
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(all_subsets);
-    RUN(known_solutions);
-    RUN(nearly_dependent);
-    RUN(beyond_rounding);
-    RUN(copies);
-    RUN(degenerate);
-    RUN(tolerance_and_most);
-    RUN(refusals);
-    RUN(shapes_of_matrices);
-    RUN(one_at_a_time);
-    RUN(set_with_bounds);
-    RUN(same_bytes);
-    return test_end();
 }

@@ -6,14 +6,12 @@
 #include "material/stress.h"
 #include "typed_mesh.h"
 
-static sp_context context;
-
-static void homogeneous(void)
+TEST(homogeneous)
 {
     static const double H[3][3] = {{0.1, 0.05, -0.02}, {0.03, -0.08, 0.04}, {0, 0.06, 0.07}};
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_typed(t, 2, 2, 1, 0.5, 0.05, true, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         double *u = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof *u),
@@ -51,20 +49,18 @@ static void homogeneous(void)
         for (int64_t i = 0; i < 6 * mesh.vertex_count; i++)
             worst = fmax(worst, fabs(stress[i] - due[i % 6]));
         CHECK(worst <= 1e-11 * fabs(due[0]), "%s: off by %g of %g Pa", sp_element_types[t].name, worst, due[0]);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Pure bending, u = c (x y, −x²/2, 0) with Poisson's ratio 0: σxx = E c y. */
-static void bending(void)
+TEST(bending)
 {
     const double c = 1e-8;
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
         if (sp_element_types[t].nodes == sp_element_types[t].corners)
             continue;
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         make_typed(t, 2, 2, 1, 0.5, 0, true, &mesh);
         mesh.materials[0].poisson = 0;
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -81,23 +77,12 @@ static void bending(void)
             for (int k = 0; k < 6; k++)
                 worst = fmax(worst, fabs(stress[6 * v + k] - (k ? 0 : E * c * mesh.vertices[3 * v + 1])));
         CHECK(worst <= 1e-6 * E * c, "%s: off by %g of %g Pa", sp_element_types[t].name, worst, E * c);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void invariants(void)
+TEST(invariants)
 {
     CHECK_NEAR(sp_cauchy_mises((const double[]){3, 0, 0, 0, 0, 0}), 3, 1e-15);
     CHECK_NEAR(sp_cauchy_mises((const double[]){5, 5, 5, 0, 0, 0}), 0, 1e-15);
     CHECK_NEAR(sp_cauchy_mises((const double[]){0, 0, 0, 0, 0, 2}), 2 * sqrt(3), 1e-15);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(homogeneous);
-    RUN(bending);
-    RUN(invariants);
-    return test_end();
 }

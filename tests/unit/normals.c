@@ -2,14 +2,11 @@
 #include "pointshell/normals.h"
 #include "assembly/elastic.h"
 #include "basis/modes.h"
-#include "bodies.h"
 #include "field_models.h"
+#include "fixture.h"
 #include "geometry/pose.h"
-#include "test.h"
 
 #include <lapacke.h>
-
-static sp_context context;
 
 enum { MOST = 12 };
 
@@ -24,8 +21,8 @@ typedef struct model {
 static void make_model(const double F[9], model *m)
 {
     static const double shift[3] = {0.4, -2, 1};
-    sp_surface s = torus(24, 16, 1, 0.4);
-    sp_level level;
+    OWNED(sp_surface) s = torus(24, 16, 1, 0.4);
+    OWNED(sp_level) level;
     sp_pointshell_report report;
     sp_pointshell_motion_report motion;
     make_box(6, 6, 4, 0.5, 0.1, &m->mesh);
@@ -46,11 +43,9 @@ static void make_model(const double F[9], model *m)
     m->normals = sp_pool_new(&m->pointshell.pool, 3 * m->pointshell.count, sizeof *m->normals);
     for (int64_t i = 0; i < m->pointshell.count; i++)
         m->points[i] = i;
-    sp_level_free(&level);
-    sp_surface_free(&s);
 }
 
-static void free_model(model *m)
+static void model_free(model *m)
 {
     sp_pointshell_free(&m->pointshell);
     sp_mesh_free(&m->mesh);
@@ -79,7 +74,7 @@ static double apart(const double *a, const double *b)
 static const double SHEARED[9] = {1.3, 0.5, -0.2, 0.1, 0.8, 0.3, -0.4, 0.2, 1.1};
 
 /* t1 × t2 = N for any N, with the rule of formats/pointshell.md; where the least component changes, too. */
-static void tangents_of_normals(void)
+TEST(tangents_of_normals)
 {
     double worst = 0;
     for (int i = 0; i < 1000; i++) {
@@ -113,7 +108,7 @@ static void tangents_of_normals(void)
 }
 
 /* All four estimates rotate with the body, for any angle. */
-static void rotations(void)
+TEST(rotations)
 {
     double quaternion[4], F[9];
     model m;
@@ -122,7 +117,7 @@ static void rotations(void)
         sp_quaternion_from_vector(v, quaternion);
         sp_quaternion_matrix(quaternion, F);
         make_model(F, &m);
-        sp_pointshell_neighbours near;
+        OWNED(sp_pointshell_neighbours) near;
         CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, m.pointshell.count, m.points, MOST, &near));
         for (int way = SP_NORMAL_GRADIENT; way <= SP_NORMAL_NEIGHBOURS; way++) {
             double *rest = sp_pool_new(&m.pointshell.pool, 3 * m.pointshell.count, sizeof *rest), worst = 0, least = 1;
@@ -140,22 +135,21 @@ static void rotations(void)
             /* exact ones at rest, or within the angle over neighbours on the small circle of the torus */
             CHECK(least > (way <= SP_NORMAL_TANGENTS ? 1 - 1e-14 : cos(0.5)), "way %d: cosine %g at rest", way, least);
         }
-        sp_pointshell_neighbours_free(&near);
-        free_model(&m);
+        model_free(&m);
     }
 }
 
 /* A homogeneous deformation F: tangents give F⁻ᵀN, and so do neighbours for the normal that they have at rest, as Σ Fa
  * × Fb = cof(F) Σ a × b. F N is at the angle whose cosine is 1/(|F N| |F⁻ᵀ N|). */
-static void shear_and_stretch(void)
+TEST(shear_and_stretch)
 {
-    model m;
+    OWNED(model) m;
     make_model(SHEARED, &m);
     const int64_t n = m.pointshell.count;
     double *rest = sp_pool_new(&m.pointshell.pool, 3 * n, sizeof *rest),
            *gradient = sp_pool_new(&m.pointshell.pool, 3 * n, sizeof *gradient);
     double error[3] = {0}, angle = 0;
-    sp_pointshell_neighbours near;
+    OWNED(sp_pointshell_neighbours) near;
     CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, n, m.points, 5, &near));
     CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_TANGENTS, n, m.points, NULL, (double[]){1},
                                    m.normals));
@@ -190,22 +184,20 @@ static void shear_and_stretch(void)
     CHECK(error[0] < 1e-12 && error[1] < 1e-12 && error[2] < 1e-11,
           "tangents %g, cosine of the gradient %g, neighbours %g", error[0], error[1], error[2]);
     CHECK(angle > 0.3, "F N departs by %g only", angle);
-    sp_pointshell_neighbours_free(&near);
-    free_model(&m);
 }
 
 /* Simple shear by γ rotates F N of the sheared plane by atan γ, stretch by λ rotates that of 45 degrees by atan λ −
  * atan 1/λ: about the strain. */
-static void error_of_the_gradient(void)
+TEST(error_of_the_gradient)
 {
     const double gamma = 0.2, lambda = 1.3, shear[9] = {1, gamma, 0, 0, 1, 0, 0, 0, 1},
                  stretch[9] = {lambda, 0, 0, 0, 1, 0, 0, 0, 1};
     const double normal[2][3] = {{0, 1, 0}, {sqrt(0.5), sqrt(0.5), 0}},
                  expected[2] = {atan(gamma), atan(lambda) - atan(1 / lambda)};
     for (int c = 0; c < 2; c++) {
-        model m;
+        OWNED(model) m;
         make_model(c ? stretch : shear, &m);
-        sp_pointshell one = {.count = 1, .levels = 1, .cumulative = {1}};
+        OWNED(sp_pointshell) one = {.count = 1, .levels = 1, .cumulative = {1}};
         sp_pointshell_motion_report motion;
         double U[3 * 7 * 7 * 5], gradient[3], tangents[3];
         for (int64_t i = 0; i < 3 * m.mesh.vertex_count; i++) {
@@ -220,22 +212,20 @@ static void error_of_the_gradient(void)
         CHECK_OK(sp_pointshell_normals(&context, &one, SP_NORMAL_TANGENTS, 1, (int64_t[]){0}, NULL, (double[]){1},
                                        tangents));
         CHECK_NEAR(acos(sp_dot3(gradient, tangents)), expected[c], 1e-12);
-        sp_pointshell_free(&one);
-        free_model(&m);
     }
 }
 
 /* Random points on two sheets with opposite normals, closer to each other than the points of a sheet: neighbours are on
  * the same sheet, and the cloud of a plane has exactly the normal of the sheared plane. */
-static void sheets(void)
+TEST(sheets)
 {
     enum { COUNT = 400 };
     double points[3 * COUNT], normals[3 * COUNT], worst = 0, expected[3], found[2][3 * COUNT];
     int64_t all[COUNT];
-    sp_pointshell pointshell = {.count = COUNT, .levels = 1, .cumulative = {COUNT}};
+    OWNED(sp_pointshell) pointshell = {.count = COUNT, .levels = 1, .cumulative = {COUNT}};
     const double N[3] = {2.0 / 7, -3.0 / 7, 6.0 / 7};
     double t[2][3], U[3 * 7 * 7 * 5];
-    model m;
+    OWNED(model) m;
     make_model(SHEARED, &m);
     for (int64_t i = 0; i < 3 * m.mesh.vertex_count; i++) {
         const double *x = m.mesh.vertices + i / 3 * 3;
@@ -298,15 +288,13 @@ static void sheets(void)
         worst = fmax(worst, apart(normals + 3 * i, found[0] + 3 * i));
     CHECK(worst < 1e-9, "off by %g", worst);
     sp_pointshell_neighbours_free(&near);
-    sp_pointshell_free(&pointshell);
-    free_model(&m);
 }
 
 /* The cloud against LAPACK, on the curved surface under shear. */
-static void clouds_by_lapack(void)
+TEST(clouds_by_lapack)
 {
-    model m;
-    sp_pointshell_neighbours near;
+    OWNED(model) m;
+    OWNED(sp_pointshell_neighbours) near;
     double worst = 0;
     make_model(SHEARED, &m);
     CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, m.pointshell.count, m.points, MOST, &near));
@@ -329,25 +317,22 @@ static void clouds_by_lapack(void)
         worst = fmax(worst, apart((double[]){sign * A[0], sign * A[1], sign * A[2]}, m.normals + 3 * i));
     }
     CHECK(worst < 1e-12, "off by %g", worst);
-    sp_pointshell_neighbours_free(&near);
-    free_model(&m);
 }
 
 /* A bar with large bending in its lowest modes, with a sphere in it: tangents against the normal of the deformed
  * sphere, by differences of places on it within one element, whose error is about h²/6r² on a circle of the radius r.
  */
-static void finite_deformation(void)
+TEST(finite_deformation)
 {
     enum { MODES = 4, COUNT = 4000 };
     const double side = 0.25, centre[3] = {1.1, 0.5, 0.5}, radius = 0.42;
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_sparse K, M;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_sparse) K, M;
     sp_modes_report modes;
     sp_pointshell_motion_report motion;
-    int64_t prescribed;
     make_box(8, 4, 4, side, 0, &mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &prescribed));
+    fix_end(&mesh, 0.05);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_fe_space_pattern(&context, &body));
     CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
@@ -400,7 +385,7 @@ static void finite_deformation(void)
             used += same;
         }
         CHECK(used > 1000, "%lld points", (long long)used);
-        sp_pointshell pointshell = {.count = 5 * used, .levels = 1, .cumulative = {5 * used}};
+        OWNED(sp_pointshell) pointshell = {.count = 5 * used, .levels = 1, .cumulative = {5 * used}};
         pointshell.points = sp_pool_copy(&pointshell.pool, points, 15 * used, sizeof(double));
         pointshell.normals = sp_pool_copy(&pointshell.pool, normals, 15 * used, sizeof(double));
         CHECK_OK(sp_pointshell_transfer(&context, &mesh, MODES, U, true, &pointshell, &motion));
@@ -428,23 +413,18 @@ static void finite_deformation(void)
             error[step] = fmax(error[step], apart(n, normal + 3 * i));
             difference = fmax(difference, acos(fmin(sp_dot3(gradient + 3 * i, normal + 3 * i), 1)));
         }
-        sp_pointshell_free(&pointshell);
     }
     CHECK(error[0] < 1e-3 && error[1] < error[0] / 3.5 && error[2] < error[1] / 3.5, "%g, then %g, then %g", error[0],
           error[1], error[2]);
     CHECK(difference > 10 * error[2], "F N departs by %g from it, the differences by %g", difference, error[2]);
     NOTE("differences at 0.02 m: %.1e, a quarter of that: %.1e; F N departs by %.1f degrees at most", error[0],
          error[2], difference * 180 / PI);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-static void what_cannot_be(void)
+TEST(what_cannot_be)
 {
-    model m;
-    sp_pointshell_neighbours near = {0};
+    OWNED(model) m;
+    OWNED(sp_pointshell_neighbours) near = {0};
     double normal[3];
     const double flat[9] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
     make_model(flat, &m);
@@ -463,7 +443,7 @@ static void what_cannot_be(void)
     CHECK(status == SP_USAGE && strstr(context.message, "tangents"), "%s", context.message);
     m.pointshell.dT = kept;
     /* fewer than requested: three points, of which two are on a line with the first */
-    sp_pointshell few = {.count = 3, .levels = 1, .cumulative = {3}, .modes = 1};
+    OWNED(sp_pointshell) few = {.count = 3, .levels = 1, .cumulative = {3}, .modes = 1};
     few.points = sp_pool_copy(&few.pool, (double[]){0, 0, 0, 1, 0, 0, 3, 0, 0}, 9, sizeof(double));
     few.normals = sp_pool_copy(&few.pool, (double[]){0, 0, 1, 0, 0, 1, 0, 0, 1}, 9, sizeof(double));
     few.U = sp_pool_new(&few.pool, 9, sizeof(double));
@@ -476,21 +456,4 @@ static void what_cannot_be(void)
         CHECK(normal[0] == 0 && normal[1] == 0 && normal[2] == 0, "way %d: %g %g %g", way, normal[0], normal[1],
               normal[2]);
     }
-    sp_pointshell_neighbours_free(&near);
-    sp_pointshell_free(&few);
-    free_model(&m);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(tangents_of_normals);
-    RUN(rotations);
-    RUN(shear_and_stretch);
-    RUN(error_of_the_gradient);
-    RUN(sheets);
-    RUN(clouds_by_lapack);
-    RUN(finite_deformation);
-    RUN(what_cannot_be);
-    return test_end();
 }

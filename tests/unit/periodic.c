@@ -3,8 +3,6 @@
 
 #include "test.h"
 
-static sp_context context;
-
 enum { MOST = 4 };
 
 /* f = K q + c s³ a + e s² a + K₃ ∘ q³ with s = aᵀq: a gradient, symmetric. */
@@ -63,7 +61,7 @@ static void jacobian_of(enum sp_periodic_kind kind)
     cubic c = three;
     const sp_reduced_force force = force_of(&c);
     sp_periodic_model model = model_of(&force, mass3, 3);
-    sp_harmonic h;
+    OWNED(sp_harmonic) h;
     model.constant = still3;
     model.amplitude = load3;
     model.damping_mass = 0.3;
@@ -98,10 +96,9 @@ static void jacobian_of(enum sp_periodic_kind kind)
         }
     }
     CHECK_ORDERS(error, 2, 0.02, 0.02, "kind %d", (int)kind);
-    sp_harmonic_free(&h);
 }
 
-static void jacobian(void)
+TEST(jacobian)
 {
     jacobian_of(SP_PERIODIC_RESPONSE);
     jacobian_of(SP_PERIODIC_BACKBONE);
@@ -159,7 +156,7 @@ static double elliptic(double m)
 }
 
 /* q̈ + q + q³ = 0: ω(A) = π √(1 + A²) / (2 K(m)), m = A²/(2 (1 + A²)), since q = A cn(√(1 + A²) t | m). */
-static void backbone(void)
+TEST(backbone)
 {
     static keep k;
     cubic c = duffing;
@@ -185,7 +182,7 @@ static void backbone(void)
 
 /* Under a constant load that bends it to the equilibrium η₀ the backbone starts at the frequency of K(η₀) and in its
  * mode: for q + q³ = f₀, ω² = 1 + 3q₀². A start that is large already is refused. */
-static void preloaded(void)
+TEST(preloaded)
 {
     static keep k;
     cubic c = {.r = 2, .K = {1, -0.2, -0.2, 3}, .a = {1, 1}, .cube = 1};
@@ -217,7 +214,7 @@ static void preloaded(void)
 }
 
 /* A linear model: (K − Ω²M + iΩC) q = f₁ in closed form, with all kinds of damping. */
-static void linear(void)
+TEST(linear)
 {
     static keep k;
     cubic c = {.r = 2, .K = {3, -1, -1, 2}};
@@ -302,7 +299,7 @@ static void state_at(const keep *k, int64_t i, double *z)
 
 /* A hardening resonance with both folds: each point is periodic under time integration; a small perturbation of a
  * stable point decays, and that of an unstable one grows. */
-static void folded(void)
+TEST(folded)
 {
     static keep k;
     cubic c = {.r = 2, .K = {1, 0, 0, 8}, .a = {1, 0.5}, .cube = 1, .square = 0.3};
@@ -368,7 +365,7 @@ static int check_folds(const keep *k, const double *parameter)
     return folds;
 }
 
-static void folds(void)
+TEST(folds)
 {
     static keep k;
     cubic c = {.r = 2, .K = {1, 0, 0, 8}, .a = {1, 0.5}, .cube = 1, .square = 0.3};
@@ -394,7 +391,7 @@ static void folds(void)
 }
 
 /* The frequency of a force sweep is the same, and its folds are those of the hysteresis. */
-static void sweep(void)
+TEST(sweep)
 {
     static keep k;
     cubic c = duffing;
@@ -417,7 +414,7 @@ static void sweep(void)
 
 /* A linear oscillator has μ = exp((−α/2 ± i√(ω² − α²/4)) T), without damping on the unit circle, whatever its
  * frequency: here 1.3 and 333 times that of the motion. One of 10⁶ times is eliminated: its multipliers are 0. */
-static void multipliers(void)
+TEST(multipliers)
 {
     cubic c = {.r = 3, .K = {4, 0, 0, 0, 250000, 0, 0, 0, 2.25e12}};
     const sp_reduced_force force = force_of(&c);
@@ -537,7 +534,7 @@ static void hills(int r, double b)
     CHECK(wrong == 0 && unstable > 5 && worst < 1e-4, "%d wrong, %d unstable, %g", wrong, unstable, worst);
 }
 
-static void parametric(void)
+TEST(parametric)
 {
     hills(2, 0);
     hills(3, 0.5);
@@ -545,7 +542,7 @@ static void parametric(void)
 
 /* ---- what is refused ---- */
 
-static void refusals(void)
+TEST(refusals)
 {
     static keep k;
     cubic c = duffing;
@@ -562,20 +559,4 @@ static void refusals(void)
               strstr(context.message, "no damping"),
           "%s", context.message);
     CHECK(k.count == 0, "points were passed");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(jacobian);
-    RUN(multipliers);
-    RUN(backbone);
-    RUN(preloaded);
-    RUN(linear);
-    RUN(folded);
-    RUN(folds);
-    RUN(sweep);
-    RUN(parametric);
-    RUN(refusals);
-    return test_end();
 }

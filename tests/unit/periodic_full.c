@@ -2,18 +2,17 @@
  * 24 degrees of freedom, so that a basis of all of them makes both models the same. */
 #include "periodic/full.h"
 
-#include "bodies.h"
+#include "fixture.h"
 #include "model/models.h"
 #include "periodic/curve.h"
 #include "reduced/galerkin.h"
-#include "test.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 
-enum { N = 24, H = 5, COLUMNS = 2 * H + 1, MOST = 400 };
+OWNER(sp_full_residual)
 
-static sp_context context;
+enum { N = 24, H = 5, COLUMNS = 2 * H + 1, MOST = 400 };
 
 typedef struct both {
     held_block block;
@@ -50,7 +49,7 @@ static void project(both *b)
 /* The damping ratio of all linear modes as S = Σ 2ζω v vᵀ M. */
 static void damp(both *b, double ratio)
 {
-    sp_harmonic h;
+    OWNED(sp_harmonic) h;
     const int r = b->r;
     CHECK_OK(sp_harmonic_new(&context, &b->reduced, &h));
     memset(b->S, 0, sizeof b->S);
@@ -60,7 +59,6 @@ static void damp(both *b, double ratio)
         cblas_dsymv(CblasColMajor, CblasLower, r, 1, b->mass, r, h.V + (int64_t)k * r, 1, 0, Mv, 1);
         cblas_dger(CblasColMajor, r, r, 2 * ratio * b->omega[k], h.V + (int64_t)k * r, 1, Mv, 1, b->S, r);
     }
-    sp_harmonic_free(&h);
 }
 
 /* A basis of the first r linear modes of the body, N: all of its degrees of freedom. A load at the end. */
@@ -70,7 +68,7 @@ static void make(both *b, int r, double load, double alpha, double beta, double 
     memset(b, 0, sizeof *b);
     b->r = r;
     make_box(2, 1, 1, 0.3, 0.1, &b->block.mesh);
-    CHECK_OK(hold_block(&context, 1, &b->block));
+    hold_block(1, &b->block);
     CHECK(b->block.body.dof_count == N, "%lld", (long long)b->block.body.dof_count);
     CHECK_OK(sp_full_system_new(&context, &b->block.body, false, false, NULL, &b->system));
     fill_matrices(b);
@@ -115,7 +113,7 @@ static void unmake(both *b)
 {
     b->force.destroy(b->force.self);
     sp_full_system_free(&b->system);
-    free_held_block(&b->block);
+    held_block_free(&b->block);
 }
 
 typedef struct points {
@@ -146,12 +144,12 @@ static sp_periodic_motion last_motion(const both *b, const points *p)
 }
 
 /* With all degrees of freedom the residual is 0, and one period misses by the error of the time steps alone. */
-static void same(void)
+TEST(same)
 {
     static both b;
     static points p;
     sp_curve_report report;
-    sp_full_residual *residual;
+    OWNED_POINTER(sp_full_residual) *residual;
     make(&b, N, 30, 1, 1e-4, 0.01);
     p = (points){.r = N};
     const sp_curve_parameters range = range_of(&b);
@@ -162,7 +160,6 @@ static void same(void)
     CHECK_OK(sp_full_residual_at(residual, &motion, &relative));
     NOTE("%d points, residual %.2g", p.count, relative);
     CHECK(relative < 1e-7, "%g", relative);
-    sp_full_residual_free(residual);
     for (int k = 0; k < 3; k++) {
         sp_full_closing closing;
         CHECK_OK(sp_full_periodic_close(&context, &b.full, &motion, 100 << k, &closing));
@@ -176,12 +173,12 @@ static void same(void)
 }
 
 /* One mode and a small load: the residual of harmonic 1 is that of the linear equation, by dense matrices. */
-static void linear(void)
+TEST(linear)
 {
     static both b;
     static points p;
     sp_curve_report report;
-    sp_full_residual *residual;
+    OWNED_POINTER(sp_full_residual) *residual;
     make(&b, 1, 1e-5, 2, 1e-3, 0);
     p = (points){.r = 1};
     const sp_curve_parameters range = range_of(&b);
@@ -211,24 +208,21 @@ static void linear(void)
     NOTE("residual %.6g", relative);
     CHECK(relative > 0.01, "%g", relative);
     CHECK_NEAR(relative, sqrt(square[0] / square[1]), 1e-6 * relative);
-    sp_full_residual_free(residual);
     unmake(&b);
 }
 
 /* Without supports and with ω = 0 the norm's matrix is singular: the residual is refused, and there is none to free. */
-static void no_norm(void)
+TEST(no_norm)
 {
     held_block block = {0};
-    sp_system system;
-    sp_full_residual *residual = (sp_full_residual *)&block;
+    FREED_BY(sp_full_system_free) sp_system system;
+    OWNED_POINTER(sp_full_residual) *residual = (sp_full_residual *)&block;
     make_box(2, 1, 1, 0.3, 0.1, &block.mesh);
     block.mesh.fixed_count = 0;
     CHECK_OK(sp_fe_space_new(&context, &block.mesh, &block.body));
     CHECK_OK(sp_full_system_new(&context, &block.body, false, false, NULL, &system));
     const sp_full_periodic_model model = {.system = &system};
     CHECK(sp_full_residual_new(&context, &model, H, 0, &residual) == SP_NUMERICAL && !residual, "a free body");
-    sp_full_residual_free(residual);
-    sp_full_system_free(&system);
     sp_fe_space_free(&block.body);
     sp_mesh_free(&block.mesh);
 }
@@ -255,7 +249,7 @@ static void add_frame(void *data, const sp_periodic_frame *frame)
 
 /* At each instant energy, work and dissipation balance up to the harmonics that are left out. After two periods the
  * energy is the same, and the work is what damping took. */
-static void energy(void)
+TEST(energy)
 {
     static both b;
     static points p;
@@ -284,7 +278,7 @@ static void energy(void)
 }
 
 /* A curve that is saved after some points and loaded into a new one ends with the same points, to the last bit. */
-static void resumed(void)
+TEST(resumed)
 {
     static both b;
     static points whole, part;
@@ -320,15 +314,4 @@ static void resumed(void)
     sp_curve_free(curve);
     sp_list_free(&state.data);
     unmake(&b);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(same);
-    RUN(linear);
-    RUN(no_norm);
-    RUN(energy);
-    RUN(resumed);
-    return test_end();
 }

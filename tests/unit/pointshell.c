@@ -6,7 +6,6 @@
 #include "pointshell/sample.h"
 #include "test.h"
 
-static sp_context context;
 static const double CENTRE[3] = {0.1, -0.2, 0.3}; /* of sphere() */
 
 static sp_pointshell_parameters repulsion(int64_t points, int levels)
@@ -37,10 +36,10 @@ static double apart(const double *a, const double *b)
 }
 
 /* Random points of a plane have nearest neighbours at distances of a Rayleigh law, whose spread is √(4/π − 1). */
-static void more_uniform_than_random(void)
+TEST(more_uniform_than_random)
 {
-    sp_surface s = sphere(24);
-    sp_level level;
+    OWNED(sp_surface) s = sphere(24);
+    OWNED(sp_level) level;
     sp_pointshell_report report;
     CHECK_OK(sp_level_model(&context, &s, -1, 0, &level));
     CHECK(level.kind == SP_LEVEL_SURFACE && !level.meets_itself, "kind %d", level.kind);
@@ -69,21 +68,19 @@ static void more_uniform_than_random(void)
     CHECK_NEAR(of_random, sqrt(4 / PI - 1), 0.03); /* 2125 of them: its own deviation is about 0.01 */
     NOTE("spread %.3f, of random points %.3f", worst, of_random);
     sp_pointshell_free(&pointshell);
-    sp_level_free(&level);
-    sp_surface_free(&s);
 }
 
-static void levels_times_four_and_frozen(void)
+TEST(levels_times_four_and_frozen)
 {
-    sp_surface s = torus(24, 12, 1, 0.4);
-    sp_level level;
+    OWNED(sp_surface) s = torus(24, 12, 1, 0.4);
+    OWNED(sp_level) level;
     sp_pointshell_report report;
     CHECK_OK(sp_level_model(&context, &s, -1, 0, &level));
     const sp_pointshell_parameters deep = repulsion(60 * 21, 3), shallow = repulsion(60 * 5, 2),
                                    odd = repulsion(1000, 3);
     sp_pointshell a = make(&level, &deep, &report);
     const double radii[3] = {report.level[0].radius, report.level[1].radius, report.level[2].radius};
-    sp_pointshell b = make(&level, &shallow, &report);
+    OWNED(sp_pointshell) b = make(&level, &shallow, &report);
     CHECK(a.cumulative[0] == 60 && a.cumulative[1] == 300 && a.cumulative[2] == 1260, "%lld %lld",
           (long long)a.cumulative[0], (long long)a.cumulative[1]);
     CHECK_NEAR(radii[0] / radii[1], 2, 1e-12);
@@ -98,22 +95,19 @@ static void levels_times_four_and_frozen(void)
         CHECK(fabs(now - 4 * before) <= 5, "%g new points after %g", now, before);
     }
     sp_pointshell_free(&a);
-    sp_pointshell_free(&b);
-    sp_level_free(&level);
-    sp_surface_free(&s);
 }
 
 /* On the model, at an offset, and in fields with distances by formulas. */
-static void on_the_surface_with_its_normals(void)
+TEST(on_the_surface_with_its_normals)
 {
     const int rings = 24;
-    sp_surface s = sphere(rings);
+    OWNED(sp_surface) s = sphere(rings);
     sp_pointshell_report report;
     const sp_pointshell_parameters p = repulsion(600, 2);
     for (int offset = 0; offset < 2; offset++) {
-        sp_level level;
+        OWNED(sp_level) level;
         CHECK_OK(sp_level_model(&context, &s, offset ? 0.3 : 0, 0, &level));
-        sp_pointshell pointshell = make(&level, &p, &report);
+        OWNED(sp_pointshell) pointshell = make(&level, &p, &report);
         double worst = 0, angle = 1;
         for (int64_t i = 0; i < pointshell.count; i++) {
             const double *x = pointshell.points + 3 * i, *n = pointshell.normals + 3 * i, radius = apart(x, CENTRE);
@@ -127,22 +121,19 @@ static void on_the_surface_with_its_normals(void)
         /* a facet's corners are within the angle π/rings of its middle */
         CHECK(worst < 1e-10, "offset %d: %g off", offset, worst);
         CHECK(angle > cos(PI / rings), "offset %d: cosine %g", offset, angle);
-        sp_pointshell_free(&pointshell);
-        sp_level_free(&level);
     }
-    sp_surface_free(&s);
     for (int is_torus = 0; is_torus < 2; is_torus++) {
         enum { CELLS = 48 };
-        sp_field field = {.cells = {CELLS, CELLS, CELLS}, .origin = {-1.6, -1.6, -1.6}, .spacing = 3.2 / CELLS};
+        OWNED(sp_field) field = {.cells = {CELLS, CELLS, CELLS}, .origin = {-1.6, -1.6, -1.6}, .spacing = 3.2 / CELLS};
         field.distance = sp_pool_new(&field.pool, sp_field_vertices(&field), sizeof(float));
         for (int64_t i = 0; i < sp_field_vertices(&field); i++) {
             double x[3];
             place_of(&field, i, x);
             field.distance[i] = (float)(is_torus ? hypot(hypot(x[0], x[1]) - 1, x[2]) - 0.4 : length3(x) - 1);
         }
-        sp_level level;
+        OWNED(sp_level) level;
         CHECK_OK(sp_level_field(&context, &field, 0.05, false, &level));
-        sp_pointshell pointshell = make(&level, &p, &report);
+        OWNED(sp_pointshell) pointshell = make(&level, &p, &report);
         double worst = 0, angle = 1;
         for (int64_t i = 0; i < pointshell.count; i++) {
             const double *x = pointshell.points + 3 * i, *n = pointshell.normals + 3 * i, around = hypot(x[0], x[1]);
@@ -157,18 +148,15 @@ static void on_the_surface_with_its_normals(void)
         CHECK(worst < h * h / 8 * curvature * 1.5, "field %d: %g off", is_torus, worst);
         CHECK(angle > cos(h * curvature), "field %d: cosine %g", is_torus, angle);
         CHECK(report.off < 1e-9, "%g", report.off);
-        sp_pointshell_free(&pointshell);
-        sp_level_free(&level);
-        sp_field_free(&field);
     }
 }
 
 /* A point exactly on an edge or corner has the normal of both sides, however it was found. */
-static void normals_of_corners(void)
+TEST(normals_of_corners)
 {
-    sp_surface s = new_surface(8, 12);
+    OWNED(sp_surface) s = new_surface(8, 12);
     add_box(&s, (double[3]){0, 0, 0}, (double[3]){1, 1, 1});
-    sp_level level;
+    OWNED(sp_level) level;
     CHECK_OK(sp_level_model(&context, &s, 0, 0, &level));
     double corner[3] = {1, 1, 1}, edge[3] = {1.2, 0.3, 1.2}, normal[3];
     sp_level_project(&level, INFINITY, 0, corner, normal);
@@ -180,7 +168,7 @@ static void normals_of_corners(void)
     CHECK_NEAR(normal[2], -1 / sqrt(2), 1e-12);
     /* vertices of a cube; lines through the middles of n × n squares meet it twice, along three axes; a layer of voxels
      * on each face */
-    sp_list points = {0};
+    OWNED(sp_list) points = {0};
     CHECK_OK(sp_sample_vertices(&context, &s, &points));
     CHECK(points.count == 8, "%lld vertices", (long long)points.count);
     points.count = 0;
@@ -193,22 +181,19 @@ static void normals_of_corners(void)
     points.count = 0;
     CHECK_OK(sp_sample_voxels(&context, &s, 10, &points));
     CHECK(points.count == 11 * 11 * 11 - 9 * 9 * 9, "%lld voxels", (long long)points.count);
-    sp_list_free(&points);
-    sp_level_free(&level);
-    sp_surface_free(&s);
 }
 
 /* Equal intervals are equal areas: a square of two triangles beside a long sliver. */
-static void areas_are_intervals(void)
+TEST(areas_are_intervals)
 {
-    sp_surface s = new_surface(7, 3);
+    OWNED(sp_surface) s = new_surface(7, 3);
     const double x[21] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 5, 0, 0, 25, 0, 0, 5, 0.1, 0};
     memcpy(s.vertices, x, sizeof x);
     s.vertex_count = 7;
     add_triangle(&s, 0, 1, 2);
     add_triangle(&s, 0, 2, 3);
     add_triangle(&s, 4, 5, 6);
-    sp_area area;
+    OWNED(sp_area) area;
     CHECK_OK(sp_area_new(&context, &s, &area));
     CHECK_NEAR(sp_area_total(&area), 2, 1e-14);
     enum { COUNT = 4096 };
@@ -228,11 +213,9 @@ static void areas_are_intervals(void)
     CHECK_NEAR(mean, (5 + 25 + 5) / 3.0, 0.05);
     for (int i = 0; i < 16; i++) /* random ones would be 128 ± 11 */
         CHECK(square[i] >= 122 && square[i] <= 134, "%lld in cell %d", (long long)square[i], i);
-    sp_area_free(&area);
-    sp_surface_free(&s);
 }
 
-static void farthest_order_is_that_of_all_pairs(void)
+TEST(farthest_order_is_that_of_all_pairs)
 {
     enum { COUNT = 500 };
     double points[3 * COUNT], square[COUNT];
@@ -281,18 +264,18 @@ static void collect(const sp_pointshell *s, int k, int64_t node, int64_t top, do
             collect(s, k + 1, p, top, farthest, spread, met);
 }
 
-static void trees_by_brute_force(void)
+TEST(trees_by_brute_force)
 {
     enum { MODES = 3 };
-    sp_surface s = torus(16, 10, 1, 0.4);
-    sp_level level;
+    OWNED(sp_surface) s = torus(16, 10, 1, 0.4);
+    OWNED(sp_level) level;
     sp_pointshell_report report;
     CHECK_OK(sp_level_model(&context, &s, -1, 0, &level));
     for (int method = 0; method < 2; method++) {
         sp_pointshell_parameters p = repulsion(420, method ? 0 : 3);
         p.method = method ? SP_POINTSHELL_FARTHEST : SP_POINTSHELL_REPULSION;
         p.branching = method ? 8 : 4;
-        sp_pointshell pointshell = make(&level, &p, &report);
+        OWNED(sp_pointshell) pointshell = make(&level, &p, &report);
         CHECK(pointshell.levels == 3, "%d levels", pointshell.levels);
         CHECK(!method || (pointshell.cumulative[0] == 8 && pointshell.cumulative[1] == 72), "%lld %lld",
               (long long)pointshell.cumulative[0], (long long)pointshell.cumulative[1]);
@@ -323,10 +306,7 @@ static void trees_by_brute_force(void)
             }
             CHECK(total == pointshell.count, "level %d holds %lld points", k, (long long)total);
         }
-        sp_pointshell_free(&pointshell);
     }
-    sp_level_free(&level);
-    sp_surface_free(&s);
 }
 
 /* A hexahedron with skew faces beside a tetrahedron that stands apart. */
@@ -349,10 +329,10 @@ static sp_pointshell points_of(int64_t count, const double *points, const double
     return pointshell;
 }
 
-static void motion_by_shape_functions(void)
+TEST(motion_by_shape_functions)
 {
     enum { MODES = 4, COUNT = 60 };
-    sp_mesh mesh = skew_mesh();
+    OWNED(sp_mesh) mesh = skew_mesh();
     double U[36 * MODES], points[3 * COUNT], normals[3 * COUNT];
     sp_pointshell_motion_report report;
     for (int i = 0; i < COUNT; i++) {
@@ -377,7 +357,7 @@ static void motion_by_shape_functions(void)
             const double *x = mesh.vertices + i / 3 * 3, *row = A[j][i % 3];
             U[36 * j + i] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3];
         }
-    sp_pointshell pointshell = points_of(COUNT, points, normals);
+    OWNED(sp_pointshell) pointshell = points_of(COUNT, points, normals);
     CHECK_OK(sp_pointshell_transfer(&context, &mesh, MODES, U, false, &pointshell, &report));
     double worst = 0, turned = 0;
     for (int i = 0; i < COUNT; i++)
@@ -391,7 +371,6 @@ static void motion_by_shape_functions(void)
             }
     CHECK(worst < 1e-12 && turned < 1e-12, "%g, %g", worst, turned);
     CHECK(report.outside > 10 && report.outside <= 40 && report.gap > 0.1, "%lld outside", (long long)report.outside);
-    sp_pointshell_free(&pointshell);
     /* any motion: the change of normals is the derivative of the motion along them. The slope of the error is that of
      * central differences */
     for (int i = 0; i < 36 * MODES; i++)
@@ -406,7 +385,7 @@ static void motion_by_shape_functions(void)
                 moved[6 * i + 3 + k] = points[3 * i + k] - size * normals[3 * i + k];
                 same[6 * i + k] = same[6 * i + 3 + k] = normals[3 * i + k];
             }
-        sp_pointshell about = points_of(40, moved, same), here = points_of(20, points, normals);
+        OWNED(sp_pointshell) about = points_of(40, moved, same), here = points_of(20, points, normals);
         CHECK_OK(sp_pointshell_transfer(&context, &mesh, MODES, U, false, &about, &report));
         CHECK(report.outside == 0, "%lld outside", (long long)report.outside);
         CHECK_OK(sp_pointshell_transfer(&context, &mesh, MODES, U, false, &here, &report));
@@ -415,17 +394,14 @@ static void motion_by_shape_functions(void)
                 const double slope = (about.U[6 * MODES * i + c] - about.U[6 * MODES * i + 3 * MODES + c]) / (2 * size);
                 error[step] = fmax(error[step], fabs(slope - here.dN[3 * MODES * i + c]));
             }
-        sp_pointshell_free(&about);
-        sp_pointshell_free(&here);
     }
     CHECK(error[0] < 0.05 && error[1] < error[0] / 3, "%g, then %g", error[0], error[1]);
-    sp_mesh_free(&mesh);
 }
 
 /* A turn by 70 degrees: N + dN q is the turned normal (eq. 3.8 is right for rotations of any size). */
-static void normals_under_rotation(void)
+TEST(normals_under_rotation)
 {
-    sp_mesh mesh = skew_mesh();
+    OWNED(sp_mesh) mesh = skew_mesh();
     const double angle = 70 * PI / 180,
                  turn[3][3] = {{cos(angle), -sin(angle), 0}, {sin(angle), cos(angle), 0}, {0, 0, 1}};
     double U[36];
@@ -434,24 +410,22 @@ static void normals_under_rotation(void)
         U[i] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] - x[i % 3];
     }
     const double point[3] = {0.5, 0.5, 0.5}, normal[3] = {0.6, 0, 0.8};
-    sp_pointshell pointshell = points_of(1, point, normal);
+    OWNED(sp_pointshell) pointshell = points_of(1, point, normal);
     sp_pointshell_motion_report report;
     CHECK_OK(sp_pointshell_transfer(&context, &mesh, 1, U, false, &pointshell, &report));
     for (int k = 0; k < 3; k++)
         CHECK_NEAR(normal[k] + pointshell.dN[k],
                    turn[k][0] * normal[0] + turn[k][1] * normal[1] + turn[k][2] * normal[2], 1e-13);
-    sp_pointshell_free(&pointshell);
-    sp_mesh_free(&mesh);
 }
 
-static void same_bytes_for_any_threads(void)
+TEST(same_bytes_for_any_threads)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
-    sp_surface s = torus(20, 10, 1, 0.3);
+    OWNED(sp_surface) s = torus(20, 10, 1, 0.3);
     sp_pointshell_report report;
     for (int offset = 0; offset < 2; offset++) {
-        sp_level level;
-        sp_pointshell first = {0};
+        OWNED(sp_level) level = {0};
+        OWNED(sp_pointshell) first = {0};
         CHECK_OK(sp_level_model(&context, &s, offset ? 0.05 : 0, 0, &level));
         const sp_pointshell_parameters p = repulsion(400, 2);
         for (int run = 0; run < 4; run++) {
@@ -470,14 +444,11 @@ static void same_bytes_for_any_threads(void)
             sp_pointshell_free(&pointshell);
         }
         context = sp_context_default();
-        sp_pointshell_free(&first);
-        sp_level_free(&level);
     }
-    sp_surface_free(&s);
 }
 
 /* Sheets, wires, very many points, and refusals. */
-static void poor_models(void)
+TEST(poor_models)
 {
     sp_surface s = new_surface(6, 4);
     const double x[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 2, 0, 0, 0.5, 0.5, 0, 0, 0, 0};
@@ -550,21 +521,4 @@ static void poor_models(void)
     sp_pointshell_free(&pointshell);
     sp_level_free(&level);
     sp_surface_free(&s);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(more_uniform_than_random);
-    RUN(levels_times_four_and_frozen);
-    RUN(on_the_surface_with_its_normals);
-    RUN(normals_of_corners);
-    RUN(areas_are_intervals);
-    RUN(farthest_order_is_that_of_all_pairs);
-    RUN(trees_by_brute_force);
-    RUN(motion_by_shape_functions);
-    RUN(normals_under_rotation);
-    RUN(same_bytes_for_any_threads);
-    RUN(poor_models);
-    return test_end();
 }

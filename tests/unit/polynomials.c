@@ -1,14 +1,14 @@
 /* The reduced polynomials: against the projected full force, finite differences, parts, sub-bases, threads. */
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "reduced/galerkin.h"
 #include "reduced/linear.h"
 #include "reduced/polynomial.h"
-#include "test.h"
 
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_polynomial_batch)
+OWNER(sp_polynomial_force)
 
 enum { R = 9 };
 
@@ -23,19 +23,18 @@ typedef struct reduced {
 static void make_reduced(int variant, const sp_polynomial_parameters *parameters, reduced *m)
 {
     sp_polynomial_report report;
-    CHECK_OK(test_variant(&context, variant, &m->mesh));
+    make_variant(variant, &m->mesh);
     CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
-    m->U = calloc((size_t)(m->rows * R), 8);
+    m->U = test_new(m->rows * R, 8);
     random_field(m->rows * R, 21, m->U);
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, parameters, &m->polynomials, &report));
     int64_t most = 28 * m->mesh.block[SP_HEX8].count + 6 * m->mesh.block[SP_TET4].count;
     CHECK(report.rows <= most * m->polynomials.part_count, "%lld rows", (long long)report.rows);
 }
 
-static void free_reduced(reduced *m)
+static void reduced_free(reduced *m)
 {
-    free(m->U);
     sp_polynomials_free(&m->polynomials);
     sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
@@ -61,16 +60,16 @@ static void pose(const reduced *m, double fraction, uint64_t stream, double *q, 
         u[i] *= fraction * size / largest;
 }
 
-static void equals_the_projected_force(void)
+TEST(equals_the_projected_force)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
-        reduced m;
-        sp_polynomial_force *force;
+        OWNED(reduced) m;
+        OWNED_POINTER(sp_polynomial_force) *force;
         sp_polynomial_parameters parameters = {0};
         make_reduced(variant, &parameters, &m);
         CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &force));
-        double *u = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), *Kv = calloc((size_t)m.rows, 8), q[R],
-               g[R], K[R * R], worst = 0, worst_tangent = 0;
+        double *u = test_new(m.rows, 8), *f = test_new(m.rows, 8), *Kv = test_new(m.rows, 8), q[R], g[R], K[R * R],
+               worst = 0, worst_tangent = 0;
         for (uint64_t trial = 0; trial < 3; trial++) {
             pose(&m, 0.3, 30 + trial, q, u);
             double energy = sp_elastic_force(&context, &m.body, u, f),
@@ -97,29 +96,25 @@ static void equals_the_projected_force(void)
         NOTE("variant %d: force %.1e, stiffness %.1e of the sums of absolute terms", variant, worst, worst_tangent);
         CHECK(worst <= 1e-11, "force off by %g", worst);
         CHECK(worst_tangent <= 1e-11, "stiffness off by %g", worst_tangent);
-        free(u), free(f), free(Kv);
-        sp_polynomial_force_free(force);
-        free_reduced(&m);
     }
 }
 
 /* Galerkin projection, with fixed vertices and more columns than a block of registers has: against products of the full
  * tangent, column by column. */
-static void direct_projection_is_the_projection(void)
+TEST(direct_projection_is_the_projection)
 {
     enum { MANY = 37 };
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
         sp_reduced_force force;
-        CHECK_OK(test_variant(&context, variant, &mesh));
+        make_variant(variant, &mesh);
         CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5,
                                         &(int64_t){0})); /* x and z only: vertices with one free component */
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
-        double *U = calloc((size_t)(rows * MANY), 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
-               *Kv = calloc((size_t)rows, 8);
-        double q[MANY], g[MANY], alone[MANY], *K = calloc(MANY * MANY, 8), *definite = calloc(MANY * MANY, 8),
+        double *U = test_new(rows * MANY, 8), *u = test_new(rows, 8), *f = test_new(rows, 8), *Kv = test_new(rows, 8);
+        double q[MANY], g[MANY], alone[MANY], *K = test_new(MANY * MANY, 8), *definite = test_new(MANY * MANY, 8),
                                               value[MANY], worst = 0;
         random_field(rows * MANY, 77, U);
         for (int64_t i = 0; i < rows * MANY; i++)
@@ -159,20 +154,17 @@ static void direct_projection_is_the_projection(void)
                   value[0] > -1e-9 * value[MANY - 1],
               "least eigenvalue %g of %g", value[0], value[MANY - 1]);
         force.destroy(force.self);
-        free(U), free(u), free(f), free(Kv), free(K), free(definite);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void derivatives_have_slope_two(void)
+TEST(derivatives_have_slope_two)
 {
-    reduced m;
-    sp_polynomial_force *force;
+    OWNED(reduced) m;
+    OWNED_POINTER(sp_polynomial_force) *force;
     sp_polynomial_parameters parameters = {0};
     make_reduced(1, &parameters, &m);
     CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &force));
-    double *u = calloc((size_t)m.rows, 8), q[R], v[R], w[R], f[R], plus[R], minus[R], K[R * R], energy_error[3],
+    double *u = test_new(m.rows, 8), q[R], v[R], w[R], f[R], plus[R], minus[R], K[R * R], energy_error[3],
            force_error[3];
     pose(&m, 0.3, 40, q, u);
     random_field(R, 41, v);
@@ -203,25 +195,22 @@ static void derivatives_have_slope_two(void)
         CHECK_NEAR(log2(energy_error[s] / energy_error[s + 1]), 2, 0.02);
         CHECK_NEAR(log2(force_error[s] / force_error[s + 1]), 2, 0.02);
     }
-    free(u);
-    sp_polynomial_force_free(force);
-    free_reduced(&m);
 }
 
 /* Parts by region and constant sum to the whole, also after an edit of the materials. */
-static void parts_sum_to_the_whole(void)
+TEST(parts_sum_to_the_whole)
 {
-    reduced m, edited;
+    OWNED(reduced) m, edited;
     sp_polynomial_parameters apart = {.by_group = true, .by_constant = true}, whole = {0};
     make_reduced(3, &apart, &m);
     CHECK(m.polynomials.part_count == 4, "%lld parts", (long long)m.polynomials.part_count);
-    CHECK_OK(test_variant(&context, 3, &edited.mesh));
+    make_variant(3, &edited.mesh);
     edited.mesh.materials[0].young *= 3;
     edited.mesh.materials[1].poisson = 0.4;
     sp_polynomial_report report;
     CHECK_OK(sp_fe_space_new(&context, &edited.mesh, &edited.body));
     edited.rows = m.rows;
-    edited.U = calloc((size_t)(m.rows * R), 8);
+    edited.U = test_new(m.rows * R, 8);
     memcpy(edited.U, m.U, (size_t)(m.rows * R) * 8);
     CHECK_OK(sp_polynomials_new(&context, &edited.body, R, edited.U, &whole, &edited.polynomials, &report));
     int64_t N = sp_polynomial_order(R);
@@ -242,8 +231,6 @@ static void parts_sum_to_the_whole(void)
     }
     NOTE("edited parts against recomputing: %.1e", worst / largest);
     CHECK(worst <= 1e-12 * largest, "off by %g of %g", worst, largest);
-    free_reduced(&edited);
-    free_reduced(&m);
 }
 
 /* The Gram matrix of all parts with their values [N, N] for the box and random columns. */
@@ -251,19 +238,15 @@ static void box_gram(sp_mesh *mesh, bool by_constant, double *gram)
 {
     const sp_polynomial_parameters parameters = {.by_constant = by_constant};
     const int64_t rows = 3 * mesh->vertex_count, N = sp_polynomial_order(R);
-    sp_pool pool = {0};
-    sp_fe_space body;
-    sp_polynomials polynomials;
+    OWNED(sp_pool) pool = {0};
+    OWNED(sp_fe_space) body;
+    OWNED(sp_polynomials) polynomials;
     sp_polynomial_report report;
-    double *U = malloc((size_t)(rows * R) * 8);
+    double *U = test_new(rows * R, 8);
     random_field(rows * R, 22, U);
     CHECK_OK(sp_fe_space_new(&context, mesh, &body));
     CHECK_OK(sp_polynomials_new(&context, &body, R, U, &parameters, &polynomials, &report));
     memcpy(gram, sp_polynomials_gram(&polynomials, &pool), (size_t)(N * N) * 8);
-    sp_polynomials_free(&polynomials);
-    sp_fe_space_free(&body);
-    sp_pool_free(&pool);
-    free(U);
 }
 
 /* The largest difference, beside the root of the two entries on the diagonal. */
@@ -278,13 +261,13 @@ static double gram_difference(int64_t N, const double *A, const double *B)
 
 /* The λ part of a hexahedron has few rows, and the closer the hexahedron is to a box, the more of its products are
  * rounding: parts sum to the whole however small the difference is. */
-static void parts_of_nearly_boxes(void)
+TEST(parts_of_nearly_boxes)
 {
     const int64_t N = sp_polynomial_order(R);
-    double *whole = malloc((size_t)(N * N) * 8), *parts = malloc((size_t)(N * N) * 8), worst = 0;
+    double *whole = test_new(N * N, 8), *parts = test_new(N * N, 8), worst = 0;
     for (int quadrature = 2; quadrature <= 3; quadrature++)
         for (int power = -15; power <= -1; power++) {
-            sp_mesh box;
+            OWNED(sp_mesh) box;
             make_box(3, 2, 2, 0.3, pow(10, power), &box);
             box.quadrature = quadrature;
             for (int64_t v = 0; v < box.vertex_count; v++) {
@@ -298,18 +281,16 @@ static void parts_of_nearly_boxes(void)
             worst = fmax(worst, off);
             CHECK(off < 1e-12, "corners off by 1e%d of an edge, %d points an axis: parts off by %g", power, quadrature,
                   off);
-            sp_mesh_free(&box);
         }
     NOTE("parts of nearly boxes against the whole: %.1e", worst);
-    free(whole), free(parts);
 }
 
 /* No cancellation far from the origin: edges of whole numbers are exact there. */
-static void far_from_the_origin(void)
+TEST(far_from_the_origin)
 {
     const int64_t N = sp_polynomial_order(R);
-    double *near = malloc((size_t)(N * N) * 8), *far = malloc((size_t)(N * N) * 8);
-    sp_mesh box;
+    double *near = test_new(N * N, 8), *far = test_new(N * N, 8);
+    OWNED(sp_mesh) box;
     make_box(3, 2, 2, 1, 0, &box);
     box.vertices[3 * 17] += 0.25; /* one moved corner, so that its elements are no boxes */
     box_gram(&box, false, near);
@@ -317,17 +298,15 @@ static void far_from_the_origin(void)
         box.vertices[i] += 1 << 20;
     box_gram(&box, false, far);
     CHECK(gram_difference(N, far, near) < 1e-14, "off by %g a thousand kilometres away", gram_difference(N, far, near));
-    sp_mesh_free(&box);
-    free(near), free(far);
 }
 
-static void leading_coordinates_need_no_recomputing(void)
+TEST(leading_coordinates_need_no_recomputing)
 {
-    reduced m;
+    OWNED(reduced) m;
     sp_polynomial_parameters parameters = {0};
     sp_polynomial_report report;
-    sp_polynomials few;
-    sp_polynomial_force *sub, *own;
+    OWNED(sp_polynomials) few;
+    OWNED_POINTER(sp_polynomial_force) *sub, *own;
     make_reduced(0, &parameters, &m);
     CHECK_OK(sp_polynomials_new(&context, &m.body, 4, m.U, &parameters, &few, &report));
     CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, 4, &sub));
@@ -342,20 +321,16 @@ static void leading_coordinates_need_no_recomputing(void)
         if (i % 4 >= i / 4) /* the lower triangle */
             CHECK_NEAR(A[i], B[i], 1e-11 * fabs(B[i]) + 1e-6);
     CHECK(sp_polynomial_force_new(&context, &few, 5, &sub) == SP_USAGE, "five of four coordinates were accepted");
-    sp_polynomial_force_free(sub);
-    sp_polynomial_force_free(own);
-    sp_polynomials_free(&few);
-    free_reduced(&m);
 }
 
-static void same_bytes_for_any_threads(void)
+TEST(same_bytes_for_any_threads)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     sp_polynomial_parameters parameters = {0};
     double *first = NULL;
     int64_t N = sp_polynomial_order(R);
     for (int threads = 1; threads <= 4; threads *= 2) {
-        reduced m;
+        OWNED(reduced) m;
         context.threads = threads;
         make_reduced(2, &parameters, &m);
         if (!first) {
@@ -364,15 +339,14 @@ static void same_bytes_for_any_threads(void)
         }
         CHECK(!memcmp(first, m.polynomials.parts[0].gram, (size_t)(N * N) * 8), "bytes differ with %d threads",
               threads);
-        free_reduced(&m);
     }
     context.threads = 2;
     free(first);
 }
 
-static void memory_is_bounded(void)
+TEST(memory_is_bounded)
 {
-    reduced m;
+    OWNED(reduced) m;
     sp_polynomial_parameters parameters = {0}, tight = {.memory = 3 << 20}, none = {.memory = 1 << 10};
     sp_polynomial_report report;
     sp_polynomials other;
@@ -383,20 +357,19 @@ static void memory_is_bounded(void)
         CHECK_NEAR(other.parts[0].gram[i], m.polynomials.parts[0].gram[i], 1e-9 * fabs(m.polynomials.parts[0].gram[0]));
     sp_polynomials_free(&other);
     CHECK(sp_polynomials_new(&context, &m.body, R, m.U, &none, &other, &report) == SP_SYSTEM, "a kilobyte was enough");
-    free_reduced(&m);
 }
 
 /* UᵀMU and UᵀM e from their definition with the sparse mass matrix. */
-static void reduced_mass_is_projected(void)
+TEST(reduced_mass_is_projected)
 {
-    reduced m;
-    sp_sparse M;
+    OWNED(reduced) m;
+    OWNED(sp_sparse) M;
     sp_polynomial_parameters parameters = {0};
     make_reduced(3, &parameters, &m);
     CHECK_OK(sp_fe_space_pattern(&context, &m.body));
     CHECK_OK(sp_fe_space_matrix(&context, &m.body, &M));
     CHECK_OK(sp_fe_space_mass(&context, &m.body, false, &M));
-    double *y = calloc((size_t)m.rows, 8);
+    double *y = test_new(m.rows, 8);
     for (int j = 0; j < R; j++) {
         double g[3] = {0};
         sp_sparse_times(&context, &M, 1, m.U + j * m.rows, y);
@@ -411,20 +384,17 @@ static void reduced_mass_is_projected(void)
         for (int c = 0; c < 3; c++)
             CHECK_NEAR(m.polynomials.gravity[3 * j + c], g[c], 1e-10);
     }
-    free(y);
-    sp_sparse_free(&M);
-    free_reduced(&m);
 }
 
 /* Forces that share coefficients, one by one and in a batch, which serves exactly the state that it was evaluated for;
  * the linear force is that of small q. */
-static void batches_are_many_forces(void)
+TEST(batches_are_many_forces)
 {
     enum { COUNT = 70, SKIPPED = 13 };
-    reduced m;
+    OWNED(reduced) m;
     sp_polynomial_parameters parameters = {0};
-    sp_polynomial_force *original;
-    sp_polynomial_batch *batch;
+    OWNED_POINTER(sp_polynomial_force) *original;
+    OWNED_POINTER(sp_polynomial_batch) *batch = NULL;
     static sp_reduced_force forces[COUNT];
     static double q[COUNT][R], f[2][R], K[2][R * R];
     const double *at[COUNT];
@@ -474,25 +444,9 @@ static void batches_are_many_forces(void)
     linear.destroy(linear.self);
     for (int i = 0; i < COUNT; i++)
         forces[i].destroy(forces[i].self);
-    sp_polynomial_batch_free(batch);
-    sp_polynomial_force_free(original);
-    free_reduced(&m);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(equals_the_projected_force);
-    RUN(direct_projection_is_the_projection);
-    RUN(derivatives_have_slope_two);
-    RUN(parts_sum_to_the_whole);
-    RUN(parts_of_nearly_boxes);
-    RUN(far_from_the_origin);
-    RUN(leading_coordinates_need_no_recomputing);
-    RUN(same_bytes_for_any_threads);
-    RUN(memory_is_bounded);
-    RUN(reduced_mass_is_projected);
-    RUN(batches_are_many_forces);
-    return test_end();
 }

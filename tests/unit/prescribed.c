@@ -2,7 +2,7 @@
  * describes them. */
 #include "formats/prescribed.h"
 #include "allocations.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "formats/activation.h"
 #include "formats/loads.h"
 #include "integrate/integrate.h"
@@ -10,9 +10,8 @@
 #include "model/loads.h"
 #include "model/models.h"
 #include "reduced/galerkin.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_integrator)
 
 static double largest(int64_t count, const double *x, const double *y)
 {
@@ -39,15 +38,15 @@ static sp_pose spin(const void *data, double t, double velocity[6])
 }
 
 /* Distances are constant, velocities are differences of places, and vertices that are not named stay unchanged. */
-static void rigid_moves(void)
+TEST(rigid_moves)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     make_box(2, 1, 1, 0.5, 0.2, &mesh);
     const int64_t rows = 3 * mesh.vertex_count, vertex[3] = {1, 4, 7};
     sp_prescribed_rigid move = {3, vertex, spin, NULL};
     sp_prescribed_motion moves = {mesh.vertices, 1, 0, &move, NULL};
-    double *u = calloc((size_t)(6 * rows), 8), *v = u + rows, *plus = v + rows, *minus = plus + rows,
-           *scrap = minus + rows, error[2];
+    double *u = test_new(6 * rows, 8), *v = u + rows, *plus = v + rows, *minus = plus + rows, *scrap = minus + rows,
+           error[2];
     for (int64_t i = 0; i < 2 * rows; i++)
         u[i] = 77;
     sp_prescribed_motion_at(&moves, 1.1, u, v);
@@ -75,11 +74,9 @@ static void rigid_moves(void)
                                                v[3 * vertex[a] + c]));
     }
     CHECK(error[1] < 1e-6 && fabs(log2(error[0] / error[1]) - 2) < 0.05, "errors %g %g", error[0], error[1]);
-    free(u);
-    sp_mesh_free(&mesh);
 }
 
-static void single_moves(void)
+TEST(single_moves)
 {
     const double time[3] = {0.3, 0.7, 1}, way[9] = {1, 2, 3, 5, 2, -1, 5, 8, 0};
     const sp_prescribed_vertex move[2] = {{2, 3, time, way}, {0, 1, time, way}};
@@ -127,14 +124,10 @@ typedef struct bar {
 
 static void make_bar(bool split, sp_material material, int axes, bar *b)
 {
-    sp_mesh box;
     int64_t added;
-    make_box(4, 1, 1, 0.1, 0, &box);
-    if (split) {
-        CHECK_OK(sp_mesh_split(&context, &box, &b->mesh));
-        sp_mesh_free(&box);
-    } else
-        b->mesh = box;
+    make_box(4, 1, 1, 0.1, 0, &b->mesh);
+    if (split)
+        split_mesh(&b->mesh);
     b->mesh.materials[0] = material;
     CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.01, axes, &added));
     if (axes == 1) { /* planes of symmetry */
@@ -146,7 +139,7 @@ static void make_bar(bool split, sp_material material, int axes, bar *b)
     b->tip = b->mesh.vertex_count - 1;
 }
 
-static void free_bar(bar *b)
+static void bar_free(bar *b)
 {
     sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
@@ -167,9 +160,9 @@ static sp_material muscle(enum sp_law law, enum sp_fibre fibre)
 
 /* All fixed vertices and the body move at 0.7 m/s: in that frame it is the motion of a body that is fixed at rest
  * (Galilei). */
-static void carried_along(void)
+TEST(carried_along)
 {
-    bar b;
+    OWNED(bar) b;
     make_bar(false, test_material(), 7, &b);
     const double time[2] = {0, 1}, way[6] = {0, 0, 0, 0.7, 0, 0};
     sp_prescribed_vertex single[4];
@@ -180,7 +173,7 @@ static void carried_along(void)
     CHECK(prescribed == 4, "%lld held", (long long)prescribed);
     const sp_prescribed_motion moves = {b.mesh.vertices, 0, prescribed, NULL, single};
     for (int linear = 0; linear < 2; linear++) {
-        sp_system system;
+        FREED_BY(sp_full_system_free) sp_system system;
         const sp_integrator_parameters p = {.kind = SP_NEWMARK,
                                             .step = 1e-3,
                                             .beta = 0.25,
@@ -190,8 +183,8 @@ static void carried_along(void)
         double energy[2][SP_WORK_COUNT], *q[2], worst = 0;
         CHECK_OK(sp_full_system_new(&context, &b.body, linear, false, NULL, &system));
         for (int moving = 0; moving < 2; moving++) {
-            sp_load_set loading;
-            sp_integrator *it;
+            OWNED(sp_load_set) loading;
+            OWNED_POINTER(sp_integrator) *it;
             q[moving] = calloc((size_t)system.n, 8);
             CHECK_OK(sp_load_set_new(&context, &b.body, NULL, 0, 0, NULL, (double[]){0, 3, -9.81}, &system, &loading));
             CHECK(!sp_load_set_external(&loading).prescribed, "nothing moves yet");
@@ -205,25 +198,21 @@ static void carried_along(void)
                 CHECK_OK(sp_integrator_step(it));
             memcpy(q[moving], sp_integrator_q(it), (size_t)system.n * 8);
             sp_integrator_energies(it, energy[moving]);
-            sp_integrator_free(it);
-            sp_load_set_free(&loading);
         }
         for (int64_t i = 0; i < system.n; i++)
             worst = fmax(worst, fabs(q[1][i] - q[0][i] - (b.body.free[i] % 3 == 0 ? 0.07 : 0)));
         NOTE("%s: off by %.1e of %.1e m", linear ? "linear" : "stvk", worst, largest(system.n, q[0], NULL));
         CHECK(worst < 1e-10 && largest(system.n, q[0], NULL) > 1e-4, "%g", worst);
         CHECK_NEAR(energy[1][SP_WORK_STORED], energy[0][SP_WORK_STORED], 1e-9 * energy[0][SP_WORK_STORED]);
-        sp_full_system_free(&system);
         free(q[0]), free(q[1]);
     }
-    free_bar(&b);
 }
 
 /* In equilibrium with an end that its frame has rotated, the body has moved with the frame, without strain. Free
  * components of the fixed vertices stay 0. */
-static void turned_end(void)
+TEST(turned_end)
 {
-    bar b;
+    OWNED(bar) b;
     make_bar(false, test_material(), 7, &b);
     int64_t vertex[6], count = 0;
     for (int64_t v = 0; v < b.mesh.vertex_count; v++)
@@ -234,7 +223,7 @@ static void turned_end(void)
     sp_system system;
     sp_load_set loading;
     sp_integrator *it;
-    double energy[SP_WORK_COUNT], *u = calloc((size_t)b.rows, 8), R[9];
+    double energy[SP_WORK_COUNT], *u = test_new(b.rows, 8), R[9];
     CHECK_OK(sp_full_system_new(&context, &b.body, false, false, NULL, &system));
     CHECK_OK(sp_load_set_new(&context, &b.body, NULL, 0, 0, NULL, (double[3]){0}, &system, &loading));
     sp_load_set_move(&loading, &moves);
@@ -271,8 +260,6 @@ static void turned_end(void)
           "%s", context.message);
     sp_load_set_free(&loading);
     sp_modal_system_free(&system);
-    free(u);
-    free_bar(&b);
 }
 
 /* ---- springs whose anchors move ---- */
@@ -281,14 +268,13 @@ static void turned_end(void)
  * 3] is the body's compliance there. */
 static double series_energy(const bar *b, const sp_system *system, double k, const double D[3])
 {
-    double *x = calloc((size_t)(3 * system->n), 8), A[9], force[3];
+    double *x = test_new(3 * system->n, 8), A[9], force[3];
     for (int c = 0; c < 3; c++)
         x[c * system->n + b->body.dof[3 * b->tip + c]] = 1;
     CHECK_OK(sp_full_system_respond(system, 3, x, x));
     for (int c = 0; c < 3; c++)
         for (int d = 0; d < 3; d++)
             A[3 * c + d] = x[d * system->n + b->body.dof[3 * b->tip + c]] + (c == d ? 1 / k : 0);
-    free(x);
     const double det =
         A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
     double energy = 0;
@@ -320,10 +306,10 @@ static void pull_loads(const bar *b, double T, const double D[3], double k, sp_l
 
 /* Linear model: the work of a slow motion of the anchor is the stored energy of body and spring by the formula, that of
  * a quick one is larger. In equilibrium they are the same. The matrix is factored once. */
-static void slow_pulls(void)
+TEST(slow_pulls)
 {
-    bar b;
-    sp_system system;
+    OWNED(bar) b;
+    FREED_BY(sp_full_system_free) sp_system system;
     make_bar(false, test_material(), 7, &b);
     CHECK_OK(sp_full_system_new(&context, &b.body, true, false, NULL, &system));
     const double k = 3000, D[3] = {0.004, -0.01, 0.02}, expected = series_energy(&b, &system, k, D);
@@ -332,8 +318,8 @@ static void slow_pulls(void)
         const bool statics = s == 3;
         const double T = statics ? 1 : 0.05 * (1 << (3 * s)), h = statics ? 0.1 : T / (100 << (2 * s));
         sp_load loads[2];
-        sp_load_set loading;
-        sp_integrator *it;
+        OWNED(sp_load_set) loading;
+        OWNED_POINTER(sp_integrator) *it;
         double energy[SP_WORK_COUNT], worst = 0, first = 0;
         int64_t solves, products, before, after;
         pull_loads(&b, T, D, k, loads);
@@ -360,22 +346,18 @@ static void slow_pulls(void)
             CHECK_NEAR(energy[2] + first, expected, 1e-10 * expected);
         } else
             excess[s] = (energy[2] + first) / expected - 1;
-        sp_integrator_free(it);
-        sp_load_set_free(&loading);
     }
     NOTE("work of pulls in 0.05, 0.4 and 3.2 s above that of infinitely slow ones: %.1e %.1e %.1e", excess[0],
          excess[1], excess[2]);
     CHECK(excess[0] > 1e-2 && fabs(excess[2]) < 1e-3 && fabs(excess[2]) < 0.1 * fabs(excess[1]), "%g %g %g", excess[0],
           excess[1], excess[2]);
-    sp_full_system_free(&system);
-    free_bar(&b);
 }
 
 /* The largest error of kinetic + stored + dissipated = work in a run. */
 static double balance(const sp_system *system, const sp_external_loads *forcing, sp_integrator_parameters p, double T,
                       double *work)
 {
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     double energy[SP_WORK_COUNT], worst = 0, first;
     CHECK_OK(sp_integrator_new(&context, system, forcing, &p, NULL, NULL, &it));
     sp_integrator_energies(it, energy);
@@ -386,23 +368,22 @@ static double balance(const sp_system *system, const sp_external_loads *forcing,
         worst = fmax(worst, fabs(energy[0] + energy[1] + energy[3] - energy[2] - first));
     }
     *work = energy[2];
-    sp_integrator_free(it);
     return worst;
 }
 
 /* StVK: the conserving step's balance is exact, Newmark's converges with the square of the step; work does with either.
  */
-static void anchors_balance(void)
+TEST(anchors_balance)
 {
-    bar b;
-    sp_system system;
+    OWNED(bar) b;
+    FREED_BY(sp_full_system_free) sp_system system;
     make_bar(false, test_material(), 7, &b);
     CHECK_OK(sp_full_system_new(&context, &b.body, false, false, NULL, &system));
     for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
         double worst[3], work[3];
         for (int s = 0; s < 3; s++) {
             sp_load loads[2];
-            sp_load_set loading;
+            OWNED(sp_load_set) loading;
             pull_loads(&b, 0.04, (double[]){-0.02, 0.03, 0.1}, 3000, loads);
             CHECK_OK(sp_load_set_new(&context, &b.body, NULL, 0, 2, loads, (double[3]){0}, &system, &loading));
             const sp_external_loads forcing = sp_load_set_external(&loading);
@@ -413,7 +394,6 @@ static void anchors_balance(void)
                                                           .gamma = 0.5,
                                                           .tolerance = 1e-12},
                                0.06, &work[s]);
-            sp_load_set_free(&loading);
         }
         NOTE("%s: balance off by %.1e %.1e %.1e of %.3g J; work's differences %.1e %.1e", kind ? "energy" : "newmark",
              worst[0], worst[1], worst[2], work[2], work[0] - work[2], work[1] - work[2]);
@@ -424,8 +404,6 @@ static void anchors_balance(void)
                   "%g %g %g of %g J", worst[0], worst[1], worst[2], work[2]);
         CHECK_NEAR(log2((work[0] - work[1]) / (work[1] - work[2])), 2, 0.3);
     }
-    sp_full_system_free(&system);
-    free_bar(&b);
 }
 
 static double (*true_force)(void *, const double *, double *);
@@ -439,10 +417,10 @@ static double counted_force(void *self, const double *q, double *f)
 
 /* Central differences look at their limit again when a spring is new or a tension grew, not at every step of an anchor.
  */
-static void limits_are_looked_at_seldom(void)
+TEST(limits_are_looked_at_seldom)
 {
-    bar b;
-    sp_system system;
+    OWNED(bar) b;
+    FREED_BY(sp_full_system_free) sp_system system;
     make_bar(false, muscle(SP_LAW_STVK, SP_FIBRE_STVK), 7, &b);
     CHECK_OK(sp_full_system_new(&context, &b.body, false, true, NULL, &system));
     true_force = system.force;
@@ -491,8 +469,6 @@ static void limits_are_looked_at_seldom(void)
           (long long)loading.stiffened); /* ln(200)/ln(1.1) = 56 at most */
     sp_load_set_free(&loading);
     system.force = true_force;
-    sp_full_system_free(&system);
-    free_bar(&b);
 }
 
 /* ---- active fibres ---- */
@@ -515,14 +491,14 @@ static double stretch_under(const sp_material *m, double T)
 
 /* A bar on its planes of symmetry shortens by the formula, for both kinds of fibres, hexahedra and tetrahedra, with the
  * tension at the given time. */
-static void contraction(void)
+TEST(contraction)
 {
     for (int k = 0; k < 4; k++) {
         sp_material m = muscle(SP_LAW_STVK, k / 2 ? SP_FIBRE_FUNG : SP_FIBRE_STVK);
-        bar b;
-        sp_system system;
-        sp_load_set loading;
-        sp_integrator *it;
+        OWNED(bar) b;
+        FREED_BY(sp_full_system_free) sp_system system;
+        OWNED(sp_load_set) loading;
+        OWNED_POINTER(sp_integrator) *it;
         m.poisson = 0;
         make_bar(k % 2, m, 1, &b);
         CHECK_OK(sp_full_system_new(&context, &b.body, false, false, NULL, &system));
@@ -549,37 +525,32 @@ static void contraction(void)
         }
         if (m.fibre == SP_FIBRE_STVK)
             CHECK_NEAR(stretch_under(&m, 1e5), sqrt(1 - 1e5 / (m.young / 2 + 2 * m.fibre_stiffness)), 1e-14);
-        sp_integrator_free(it);
-        sp_load_set_free(&loading);
-        sp_full_system_free(&system);
-        free_bar(&b);
     }
 }
 
 /* Twitches: with edge lengths the conserving step balances exactly, the reduced model of all unit vectors moves as the
  * full one, and Newmark's balance converges with the square of the step; the latter too by points. */
-static void twitches_balance(void)
+TEST(twitches_balance)
 {
     const double time[4] = {0, 0.01, 0.02, 0.05}, tension[4] = {0, 1e5, 1e5, 0};
     const sp_activation activation = {0, 4, time, tension};
     for (int k = 0; k < 3; k++) {
         sp_material m = muscle(k == 2 ? SP_LAW_STABLE_NEO_HOOKEAN : SP_LAW_STVK, k ? SP_FIBRE_FUNG : SP_FIBRE_STVK);
-        bar b;
+        OWNED(bar) b;
         sp_system system, reduced;
         sp_reduced_force direct;
         m.fibre_direction[0] = 0.8;
         m.fibre_direction[2] = 0.6;
         make_bar(k == 1, m, 7, &b);
         const int64_t n = b.body.dof_count;
-        double *U = calloc((size_t)(b.rows * n), 8), *mass = calloc((size_t)(n * n), 8);
+        double *U = test_new(b.rows * n, 8), *mass = test_new(n * n, 8);
         for (int64_t i = 0; i < n; i++)
             U[i * b.rows + b.body.free[i]] = 1;
         CHECK_OK(sp_full_system_new(&context, &b.body, false, false, NULL, &system));
         for (int64_t i = 0; i < n; i++) {
-            double *unit = calloc((size_t)n, 8);
+            double *unit = test_new(n, 8);
             unit[i] = 1;
             system.mass_times(system.self, unit, mass + i * n);
-            free(unit);
         }
         CHECK_OK(sp_galerkin_force_new(&context, &b.body, n, U, &direct));
         CHECK_OK(sp_reduced_system_new(&context, &direct, mass, U, b.rows, b.mesh.vertices, &reduced));
@@ -587,7 +558,7 @@ static void twitches_balance(void)
         for (int kind = SP_NEWMARK; kind <= (k ? SP_NEWMARK : SP_ENERGY); kind++) {
             double worst[3], work[3];
             for (int s = 0; s < 3; s++) { /* the last one reduced, with the step of the first */
-                sp_load_set loading;
+                OWNED(sp_load_set) loading;
                 CHECK_OK(sp_load_set_new(&context, &b.body, U, n, 0, NULL, (double[3]){0}, systems[s / 2], &loading));
                 CHECK_OK(sp_load_set_activate(&context, &loading, 1, &activation));
                 const sp_external_loads forcing = sp_load_set_external(&loading);
@@ -598,7 +569,6 @@ static void twitches_balance(void)
                                                               .gamma = 0.5,
                                                               .tolerance = 1e-12},
                                    0.06, &work[s]);
-                sp_load_set_free(&loading);
             }
             NOTE("%s fibres, %s: balance off by %.1e %.1e of %.3g J, reduced %.1e", sp_fibre_name(m.fibre),
                  kind ? "energy" : "newmark", worst[0], worst[1], work[1], worst[2]);
@@ -612,19 +582,17 @@ static void twitches_balance(void)
         }
         sp_full_system_free(&system);
         sp_reduced_system_free(&reduced);
-        free(U), free(mass);
-        free_bar(&b);
     }
 }
 
 /* Changes of springs, anchors and tensions allocate nothing. */
-static void steps_allocate_nothing(void)
+TEST(steps_allocate_nothing)
 {
-    bar b;
-    sp_system system;
+    OWNED(bar) b;
+    FREED_BY(sp_full_system_free) sp_system system;
     sp_load loads[2];
-    sp_load_set loading;
-    sp_integrator *it;
+    OWNED(sp_load_set) loading;
+    OWNED_POINTER(sp_integrator) *it;
     make_bar(false, muscle(SP_LAW_STVK, SP_FIBRE_STVK), 7, &b);
     CHECK_OK(sp_full_system_new(&context, &b.body, false, true, NULL, &system));
     pull_loads(&b, 0.001, (double[]){0, 0, 0.01}, 3000, loads);
@@ -643,10 +611,6 @@ static void steps_allocate_nothing(void)
     for (int step = 0; step < 20; step++)
         CHECK_OK(sp_integrator_step(it));
     CHECK(allocations == before, "%ld allocations", allocations - before);
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
-    sp_full_system_free(&system);
-    free_bar(&b);
 }
 
 static void activation_refused(const sp_load_set *loading, int count, const sp_activation *activations, int expected,
@@ -657,9 +621,9 @@ static void activation_refused(const sp_load_set *loading, int count, const sp_a
           message);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
-    bar b;
+    OWNED(bar) b;
     sp_system system;
     sp_load_set loading;
     make_bar(false, muscle(SP_LAW_STVK, SP_FIBRE_STVK), 7, &b);
@@ -722,7 +686,6 @@ static void refusals(void)
     m.fibre_tension = 3;
     CHECK(sp_material_check(&context, &m) == SP_INPUT && strstr(context.message, "a tension of 3 Pa in no fibres"),
           "%s", context.message);
-    free_bar(&b);
 }
 
 /* ---- text ---- */
@@ -741,10 +704,10 @@ static void make_text_mesh(sp_mesh *mesh)
     snprintf(mesh->materials[1].name, SP_NAME_LENGTH, "biceps");
 }
 
-static void texts_read(void)
+TEST(texts_read)
 {
-    sp_mesh mesh;
-    sp_pool pool = {0};
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_pool) pool = {0};
     sp_prescribed_vertex *moves;
     sp_activation *activations;
     sp_load *loads;
@@ -778,8 +741,6 @@ static void texts_read(void)
               loads[1].anchor_end[1] == 5 && loads[1].anchor_end[2] == 60 && loads[1].force[0] == 1 &&
               loads[1].stiffness == 400,
           "springs");
-    sp_pool_free(&pool);
-    sp_mesh_free(&mesh);
 }
 
 static int remarks;
@@ -793,10 +754,10 @@ static void keep_remark(void *data, const char *text)
 }
 
 /* Vertices of the unit cube are named by places, whose commas do not count: in loads, springs and prescribed motion. */
-static void places_read(void)
+TEST(places_read)
 {
-    sp_mesh mesh;
-    sp_pool pool = {0};
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_pool) pool = {0};
     sp_prescribed_vertex *moves;
     sp_load *loads;
     int64_t count, vertex;
@@ -826,12 +787,10 @@ static void places_read(void)
     CHECK(count == 1 && moves[0].vertex == 6 && moves[0].count == 2 && moves[0].u[2] == 3 && moves[0].u[5] == 6,
           "moves");
     context.remark = NULL;
-    sp_pool_free(&pool);
-    sp_mesh_free(&mesh);
 }
 
 /* A vertex that no element uses is not found; of two at the same distance the lower number is. */
-static void nearest_is_used(void)
+TEST(nearest_is_used)
 {
     double vertices[18] = {0.1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0};
     int64_t tet[4] = {1, 2, 3, 4}, vertex;
@@ -851,7 +810,7 @@ enum { MOVES, ACTIVATIONS, LOADS };
 
 static void fails(int what, const sp_mesh *mesh, const char *text, const char *message)
 {
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     int64_t count;
     sp_prescribed_vertex *moves;
     sp_activation *activations;
@@ -864,12 +823,11 @@ static void fails(int what, const sp_mesh *mesh, const char *text, const char *m
                            : sp_loads_parse(&context, text, length, mesh, &pool, &count, &loads);
     CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status,
           context.message, message);
-    sp_pool_free(&pool);
 }
 
-static void texts_refused(void)
+TEST(texts_refused)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     make_text_mesh(&mesh);
     fails(MOVES, &mesh, "t,vertex\n0,3,1,2\n", "line 2: 4 fields, expected t,vertex,ux,uy,uz");
     fails(MOVES, &mesh, "0,3,1,2,3,4\n", "line 1: 6 fields, expected t,vertex,ux,uy,uz");
@@ -915,26 +873,4 @@ static void texts_refused(void)
     fails(LOADS, &mesh, "0,1,spring,9,1,2,3,4\n", "line 1: id: vertex 9 of 8");
     fails(MOVES, &mesh, "0,near:1,2,nan,1,2,3\n",
           "line 1: vertex: \"near:1,2,nan\" is not near:X,Y,Z with three numbers");
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(rigid_moves);
-    RUN(single_moves);
-    RUN(carried_along);
-    RUN(turned_end);
-    RUN(slow_pulls);
-    RUN(anchors_balance);
-    RUN(limits_are_looked_at_seldom);
-    RUN(contraction);
-    RUN(twitches_balance);
-    RUN(steps_allocate_nothing);
-    RUN(refusals);
-    RUN(places_read);
-    RUN(nearest_is_used);
-    RUN(texts_read);
-    RUN(texts_refused);
-    return test_end();
 }

@@ -9,7 +9,7 @@ enum { COUNT = 1000 };
 static double time_of[COUNT], value[COUNT];
 
 /* A sine of 1.37 Hz, 73 samples per period, some phase: the crossings do not fall on samples. */
-static void sampled_sine(void)
+TEST(sampled_sine)
 {
     probe_measure m;
     for (int i = 0; i < COUNT; i++) {
@@ -26,7 +26,7 @@ static void sampled_sine(void)
 }
 
 /* Until 3 s a slow motion of large amplitude under load, then 2 Hz: only the time after the load counts. */
-static void after_the_load(void)
+TEST(after_the_load)
 {
     probe_measure m;
     for (int i = 0; i < COUNT; i++) {
@@ -40,7 +40,7 @@ static void after_the_load(void)
 
 /* A square wave that rests at zero between its signs, 0 0 1 1 0 0 −1 −1: the crossings are in the middle of the zeros.
  */
-static void exact_zeros(void)
+TEST(exact_zeros)
 {
     static const double wave[8] = {0, 0, 1, 1, 0, 0, -1, -1};
     probe_measure m;
@@ -57,7 +57,7 @@ static void exact_zeros(void)
     CHECK(m.half_periods == 0 && isnan(m.frequency), "%lld, %g", (long long)m.half_periods, m.frequency);
 }
 
-static void too_little(void)
+TEST(too_little)
 {
     probe_measure m;
     probe_measure_series(0, time_of, value, 0, &m);
@@ -68,13 +68,4 @@ static void too_little(void)
     value[1] = 1;
     probe_measure_series(2, time_of, value, 0, &m);
     CHECK(m.amplitude == 3 && isnan(m.frequency) && m.half_periods == 0, "%g", m.amplitude);
-}
-
-int main(void)
-{
-    RUN(sampled_sine);
-    RUN(after_the_load);
-    RUN(exact_zeros);
-    RUN(too_little);
-    return test_end();
 }

@@ -31,10 +31,10 @@ static void fill(sp_quartic *form, sp_pool *pool, int64_t r)
                     sp_quartic_set(form, a, b, c, d, coefficient(a, b, c, d));
 }
 
-static void as_the_whole_sum(void)
+TEST(as_the_whole_sum)
 {
     for (int64_t r = 1; r <= 22; r++) {
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         sp_quartic form, shared;
         double q[22], hessian[253], again[253];
         fill(&form, &pool, r);
@@ -55,12 +55,11 @@ static void as_the_whole_sum(void)
                 CHECK(fabs(hessian[ij] - sum) <= 4e-15 * size, "r = %d, (%d, %d): %.17g is not %.17g", (int)r, (int)i,
                       (int)j, hessian[ij], sum);
             }
-        sp_pool_free(&pool);
     }
 }
 
 /* W = q_a q_b q_c q_d with equal and different indices: its second derivatives by hand. */
-static void monomials(void)
+TEST(monomials)
 {
     sp_pool pool = {0};
     sp_quartic form;
@@ -83,11 +82,4 @@ static void monomials(void)
     CHECK_NEAR(hessian[4], 4 * 2 * 11, 0); /* mixed */
     CHECK_NEAR(hessian[14], 2 * 4, 0);
     sp_pool_free(&pool);
-}
-
-int main(void)
-{
-    RUN(as_the_whole_sum);
-    RUN(monomials);
-    return test_end();
 }

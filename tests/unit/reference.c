@@ -11,7 +11,7 @@
 #include "reduced/polynomial.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_cholesky)
 
 #define NEED_MESHES                                                                                                    \
     do {                                                                                                               \
@@ -50,12 +50,11 @@ static bool load(const char *name, sp_mesh *mesh)
 static void fix_bou(const char *name, sp_mesh *mesh)
 {
     int64_t count, fixed_count, *fixed;
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     char *bytes = read_whole(test_meshes(), name, &count);
     CHECK_OK(sp_volume_parse_bou(&context, bytes, count, &pool, &fixed_count, &fixed));
     CHECK_OK(sp_mesh_fix_list(&context, mesh, fixed_count, fixed, 7));
     free(bytes);
-    sp_pool_free(&pool);
 }
 
 /* ---- modes of a mesh ---- */
@@ -78,9 +77,9 @@ static void solve_modes(modal *m, int64_t count)
     CHECK_OK(sp_fe_space_matrix(&context, body, &m->M));
     CHECK_OK(sp_fe_space_mass(&context, body, false, &m->M));
     int64_t n = body->dof_count, rows = 3 * m->mesh.vertex_count, rigid_count;
-    double *rest = calloc((size_t)rows, 8), *rigid = calloc((size_t)(6 * n), 8),
-           *vector = calloc((size_t)(n * count), 8), *residual = calloc((size_t)count, 8);
-    int64_t *node = calloc((size_t)n, 8);
+    double *rest = test_new(rows, 8), *rigid = test_new(6 * n, 8), *vector = test_new(n * count, 8),
+           *residual = test_new(count, 8);
+    int64_t *node = test_new(n, 8);
     for (int64_t i = 0; i < n; i++)
         node[i] = body->free[i] / 3;
     sp_elastic_tangent(&context, body, rest, 1, false, NULL, &m->K);
@@ -88,8 +87,8 @@ static void solve_modes(modal *m, int64_t count)
     sp_modes_parameters parameters = {.count = count};
     sp_modes_report report;
     m->count = count;
-    m->eigenvalue = calloc((size_t)count, 8);
-    m->U = calloc((size_t)(rows * count), 8);
+    m->eigenvalue = test_new(count, 8);
+    m->U = test_new(rows * count, 8);
     CHECK_OK(sp_modes(&context, &m->K, &m->M, node, rigid_count, rigid, &parameters, m->eigenvalue, vector, residual,
                       &report));
     double worst = 0;
@@ -102,13 +101,10 @@ static void solve_modes(modal *m, int64_t count)
          (long long)report.missed);
     CHECK(worst < 1e-7, "residual %g", worst);
     CHECK(report.orthogonality < 1e-12, "orthogonality %g", report.orthogonality);
-    free(rest), free(rigid), free(vector), free(residual), free(node);
 }
 
 static void free_modes(modal *m)
 {
-    free(m->eigenvalue);
-    free(m->U);
     sp_sparse_free(&m->K);
     sp_sparse_free(&m->M);
     sp_fe_space_free(&m->body);
@@ -121,7 +117,7 @@ static void check_frequencies(const modal *m, int64_t first, int64_t count, cons
         CHECK_NEAR(sqrt(m->eigenvalue[first + i]) / 6.283185307179586, hertz[i], tolerance);
 }
 
-static void beam3(void)
+TEST(beam3)
 {
     NEED_MESHES;
     modal m = {0};
@@ -142,7 +138,7 @@ static void beam3(void)
 
 static void fork_of(const char *name, const double *hertz)
 {
-    modal m = {0};
+    FREED_BY(free_modes) modal m = {0};
     if (!load(name, &m.mesh))
         return;
     set_material(&m.mesh, 207000, 0.33, 7.829e-9);
@@ -150,10 +146,9 @@ static void fork_of(const char *name, const double *hertz)
     /* one unit of the last printed digit: LAPACK's dense solver agrees with ours to 1e-12, the print does not to 1.5e-8
      */
     check_frequencies(&m, 6, 6, hertz, 1e-4);
-    free_modes(&m);
 }
 
-static void tuning_fork(void)
+TEST(tuning_fork)
 {
     NEED_MESHES;
     fork_of("reference/fork-TET-2-0.msh", (double[]){564.4878, 1014.4379, 2113.6251, 2766.0932, 3531.9556, 5527.6047});
@@ -178,10 +173,10 @@ static bool load_deck(const char *name, sp_mesh *mesh, int64_t **node, sp_nodal_
     return status == SP_OK;
 }
 
-static void beam8f(void)
+TEST(beam8f)
 {
     NEED_MESHES;
-    modal m = {0};
+    FREED_BY(free_modes) modal m = {0};
     if (!load_deck("reference/beam8f.inp", &m.mesh, NULL, NULL))
         return;
     solve_modes(&m, 10);
@@ -189,20 +184,19 @@ static void beam8f(void)
                               163403.6, 211154.3, 266831.4, 267673.8, 379922.6};
     for (int i = 0; i < 10; i++) /* half a unit of the seventh printed digit */
         CHECK_NEAR(sqrt(m.eigenvalue[i]) / 6.283185307179586, hertz[i], i < 4 ? 0.00501 : 0.0501);
-    free_modes(&m);
 }
 
 /* Solves K u = f for the deck's nodal loads; u [3·vertices]. */
 static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
 {
-    sp_fe_space body;
-    sp_sparse K;
-    sp_cholesky *factor;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_sparse) K;
+    OWNED_POINTER(sp_cholesky) *factor;
     CHECK_OK(sp_mesh_check(&context, mesh, 1e-3));
     CHECK_OK(sp_fe_space_new(&context, mesh, &body));
     CHECK_OK(sp_fe_space_pattern(&context, &body));
     CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
-    double *b = calloc((size_t)body.dof_count, 8);
+    double *b = test_new(body.dof_count, 8);
     sp_elastic_tangent(&context, &body, u, 1, false, NULL, &K);
     for (int64_t i = 0; i < loads->count; i++)
         if (body.dof[3 * loads->vertex[i] + loads->component[i]] >= 0)
@@ -211,10 +205,6 @@ static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
     CHECK_OK(sp_cholesky_factor(factor, &K));
     CHECK_OK(sp_cholesky_solve(factor, 1, b, b));
     sp_fe_space_scatter(&body, b, u);
-    free(b);
-    sp_cholesky_free(factor);
-    sp_sparse_free(&K);
-    sp_fe_space_free(&body);
 }
 
 /* Compares with lines "node, three values" that `parse` takes apart; every vertex must come. */
@@ -270,29 +260,27 @@ static bool parse_dat(char *line, long *id, double value[3])
 
 static void statics_of(const char *deck, const char *result, bool (*parse)(char *, long *, double[3]), double tolerance)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh = {0};
     sp_nodal_loads loads;
     int64_t *node, count;
     if (!load_deck(deck, &mesh, &node, &loads))
         return;
-    double *u = calloc((size_t)(3 * mesh.vertex_count), 8);
+    double *u = test_new(3 * mesh.vertex_count, 8);
     solve_deck(&mesh, &loads, u);
     char *text = read_whole(test_meshes(), result, &count);
     CHECK(text, "cannot read %s", result);
     if (text)
         check_displacements(&mesh, node, u, text, parse, tolerance);
     free(text);
-    free(u);
-    sp_mesh_free(&mesh);
 }
 
-static void beam8p(void)
+TEST(beam8p)
 {
     NEED_MESHES;
     statics_of("reference/beam8p.inp", "reference/beam8p.dat.ref", parse_dat, 5e-9);
 }
 
-static void cooks_membrane(void)
+TEST(cooks_membrane)
 {
     NEED_MESHES;
     statics_of("reference/cook-Coarse_Lin_Tet.inp", "reference/cook-Coarse_Lin_Tet.frd", parse_frd, 6e-5);
@@ -314,10 +302,10 @@ static void embed_rows(const sp_embedded_surface *surface, const sp_mesh *mesh, 
     }
 }
 
-static void simple_bridge(void)
+TEST(simple_bridge)
 {
     NEED_MESHES;
-    modal m = {0};
+    FREED_BY(free_modes) modal m = {0};
     if (!load("vega/simpleBridge_tet.veg", &m.mesh))
         return;
     fix_bou("vega/simpleBridge_tet.bou", &m.mesh);
@@ -334,8 +322,8 @@ static void simple_bridge(void)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
-    double *A = calloc((size_t)(rows * columns), 8), singular[65], *mass = calloc((size_t)m.mesh.vertex_count, 8),
-           *diagonal = calloc((size_t)rows, 8);
+    double *A = test_new(rows * columns, 8), singular[65], *mass = test_new(m.mesh.vertex_count, 8),
+           *diagonal = test_new(rows, 8);
     memcpy(A, m.U, (size_t)(rows * 10) * 8);
     sp_derivatives_report report;
     CHECK_OK(sp_modal_derivatives(&context, &m.body, 10, m.U, pairs, pair, 0, NULL, NULL, A + 10 * rows, &report));
@@ -345,7 +333,7 @@ static void simple_bridge(void)
     sp_fe_space_vertex_mass(&m.body, true, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
-    sp_store store;
+    OWNED(sp_store) store;
     double square[65], weight[65];
     CHECK_OK(sp_store_over(&context, rows, columns, A, &store));
     CHECK_OK(sp_store_squares(&context, &consistent, &store, square));
@@ -354,7 +342,6 @@ static void simple_bridge(void)
         CHECK_OK(sp_derivative_weight(&context, 10, 0, m.eigenvalue, pair + 2 * c, square[10 + c], weight + 10 + c));
     CHECK_OK(sp_store_scale(&context, &store, weight));
     CHECK_OK(sp_mass_pca(&context, &lumped, 0, &store, singular, &rank));
-    sp_store_free(&store);
     const double expected[21] = {1,        0.199942, 0.108119, 0.060261, 0.055047, 0.049893, 0.046752,
                                  0.038637, 0.025920, 0.013490, 0.010630, 0.010611, 0.008248, 0.007875,
                                  0.007675, 0.005105, 0.003653, 0.002820, 0.002044, 0.001949, 0.001677};
@@ -362,9 +349,9 @@ static void simple_bridge(void)
         CHECK_NEAR(singular[i] / singular[0], expected[i], 1e-5);
 
     /* the basis on the rendering vertices */
-    int64_t count, surface_count = 16085;
+    int64_t count = 0, surface_count = 16085;
     char *bytes = read_whole(test_meshes(), "vega/simpleBridge_tet.interp", &count);
-    double *dummy = calloc((size_t)(3 * surface_count), 8); /* rest positions do not matter here */
+    double *dummy = test_new(3 * surface_count, 8); /* rest positions do not matter here */
     int64_t triangle[3] = {0, 1, 2};
     CHECK_OK(sp_volume_parse_interp(&context, bytes, count, surface_count, dummy, 1, triangle, &m.mesh));
     free(bytes);
@@ -372,7 +359,7 @@ static void simple_bridge(void)
     const int32_t *header = (const int32_t *)bytes;
     const float *published = (const float *)(bytes + 8);
     CHECK(header[0] == 3 * surface_count && header[1] == 20, "unexpected header");
-    double *embedded = calloc((size_t)(3 * surface_count), 8), sign[20], largest = 0, worst = 0;
+    double *embedded = test_new(3 * surface_count, 8), sign[20], largest = 0, worst = 0;
     for (int64_t i = 0; i < 20 * 3 * surface_count; i++)
         largest = fmax(largest, fabs((double)published[i]));
     for (int j = 0; j < 20; j++) {
@@ -392,7 +379,7 @@ static void simple_bridge(void)
     /* the cubic polynomial: compare monomial coefficients of the force, up to signs and one factor */
     bytes = read_whole(test_meshes(), "vega/simpleBridge.cub", &count);
     const double *cubic = (const double *)(bytes + 16);
-    sp_polynomials polynomials;
+    OWNED(sp_polynomials) polynomials;
     sp_polynomial_report polynomial_report;
     sp_polynomial_parameters parameters = {0};
     for (int j = 0; j < 20; j++)
@@ -431,7 +418,7 @@ static void simple_bridge(void)
     }
 
     /* the same after writing and reading a .cub file */
-    sp_cubic_force ours, theirs;
+    FREED_BY(sp_cubic_free) sp_cubic_force ours, theirs;
     CHECK_OK(sp_cubic_from_polynomials(&context, &polynomials, &ours));
     CHECK_OK(sp_cubic_parse(&context, bytes, count, &theirs));
     const double *block[3][2] = {
@@ -442,22 +429,10 @@ static void simple_bridge(void)
             off = fmax(off, fabs(factor * block[d][0][i] - block[d][1][i]));
         CHECK(off <= 1e-8 * size[d], "written out, degree %d is off by %g of %g", d + 1, off, size[d]);
     }
-    sp_cubic_free(&ours);
-    sp_cubic_free(&theirs);
-    sp_polynomials_free(&polynomials);
-    free(bytes), free(embedded), free(dummy), free(A), free(mass), free(diagonal);
-    free_modes(&m);
+    free(bytes);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(beam3);
-    RUN(tuning_fork);
-    RUN(beam8f);
-    RUN(beam8p);
-    RUN(cooks_membrane);
-    RUN(simple_bridge);
-    return test_end();
 }

@@ -7,9 +7,11 @@
 
 #include <png.h>
 
+OWNER(sp_font)
+OWNER(sp_shadow)
+
 #define PLAIN(n) (&(sp_look){.samples = (n)})
 
-static sp_context context;
 static const double PI = 3.14159265358979323846;
 
 /* A repeatable number in [0,1). */
@@ -135,7 +137,7 @@ static sp_drawing draw_sphere(const sphere *s)
                         .base = {0.5f, 0.5f, 0.5f}};
 }
 
-static void free_sphere(sphere *s)
+static void sphere_free(sphere *s)
 {
     free(s->vertices);
     free(s->triangles);
@@ -151,7 +153,7 @@ static sp_drawing draw_quad(const double vertices[12], float red, float green, f
 
 /* ---- camera ---- */
 
-static void projection_agrees_with_matrices(void)
+TEST(projection_agrees_with_matrices)
 {
     sp_camera simple = {.eye = {0, 0, 5}, .target = {0, 0, 0}, .up = {0, 1, 0}, .angle = 90};
     double pixel[3], expected[3];
@@ -184,7 +186,7 @@ static void projection_agrees_with_matrices(void)
     }
 }
 
-static void fitted_camera_shows_the_box(void)
+TEST(fitted_camera_shows_the_box)
 {
     uint32_t state = 3;
     for (int trial = 0; trial < 200; trial++) {
@@ -225,7 +227,7 @@ static void fitted_camera_shows_the_box(void)
 
 /* All points are in the picture above the strip, and both sides of one direction touch the margin: no camera that is
  * nearer shows them all. Points added in two parts give the same camera. */
-static void extents_are_tight(void)
+TEST(extents_are_tight)
 {
     enum { COUNT = 50, WIDTH = 400, HEIGHT = 300 };
     uint32_t state = 9;
@@ -260,9 +262,9 @@ static void extents_are_tight(void)
     }
 }
 
-static void senseless_requests_are_refused(void)
+TEST(senseless_requests_are_refused)
 {
-    sp_image image;
+    OWNED(sp_image) image;
     CHECK(sp_image_new(&context, 0, 10, &image) == SP_USAGE, "width 0");
     CHECK(sp_image_new(&context, INT64_MAX, INT64_MAX, &image) == SP_USAGE, "too wide");
     image = new_image(20, 20);
@@ -289,16 +291,15 @@ static void senseless_requests_are_refused(void)
     CHECK(sp_render(&context, &camera, &drawing, 1, PLAIN(1), &image) == SP_INPUT, "index 4 of 4");
     drawing.triangles = negative;
     CHECK(sp_render(&context, &camera, &drawing, 1, PLAIN(1), &image) == SP_INPUT, "index -1");
-    sp_image_free(&image);
 }
 
 /* ---- rasterization ---- */
 
 /* Small markers: the centroid of the pixels that differ from the background is the projected centroid. */
-static void markers_land_on_their_projections(void)
+TEST(markers_land_on_their_projections)
 {
     const int64_t width = 160, height = 120;
-    sp_image image = new_image(width, height), empty = new_image(width, height);
+    OWNED(sp_image) image = new_image(width, height), empty = new_image(width, height);
     sp_camera camera = {.eye = {3, 2, 6}, .target = {0.2, 0.1, 0}, .up = {0.1, 1, 0}, .angle = 35};
     CHECK_OK(sp_render(&context, &camera, NULL, 0, PLAIN(4), &empty));
     uint32_t state = 11;
@@ -328,15 +329,13 @@ static void markers_land_on_their_projections(void)
     }
     NOTE("markers are at most %.3f pixels from their projections", worst);
     CHECK(worst < 0.5, "a marker is %g pixels off", worst);
-    sp_image_free(&image);
-    sp_image_free(&empty);
 }
 
 /* A large triangle: exactly those pixels are drawn whose centres are inside by the edge test in doubles. */
-static void triangle_covers_its_pixels(void)
+TEST(triangle_covers_its_pixels)
 {
     const int64_t side = 100;
-    sp_image image = new_image(side, side);
+    OWNED(sp_image) image = new_image(side, side);
     sp_camera camera = plain_camera(50, 3);
     const double vertices[9] = {-1.1, -0.7, -2.7, 0.9, -1.0, -3.4, 0.2, 1.3, -4.1};
     const int64_t triangle[3] = {0, 1, 2};
@@ -357,13 +356,12 @@ static void triangle_covers_its_pixels(void)
         wrong += fabs(least) > 1e-3 && (least > 0) != (image.depth[i] < INFINITY);
     }
     CHECK(inside > 500 && wrong == 0, "%lld inside, %lld wrong", (long long)inside, (long long)wrong);
-    sp_image_free(&image);
 }
 
 /* The nearer of two triangles is in front in any order, and of two at the same place the first. */
-static void nearer_is_in_front(void)
+TEST(nearer_is_in_front)
 {
-    sp_image image = new_image(40, 40);
+    OWNED(sp_image) image = new_image(40, 40);
     sp_camera camera = plain_camera(60, 3);
     const double near[12] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3},
                  far[12] = {-2, -2, -4, 2, -2, -4, 2, 2, -4, -2, 2, -4};
@@ -395,14 +393,13 @@ static void nearer_is_in_front(void)
         .vertex_count = 8, .triangle_count = 4, .vertices = twice, .triangles = triangles, .color = color};
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(2), &image));
     CHECK(middle[2] > 2 * middle[0], "first listed is blue: red %d, blue %d", middle[0], middle[2]);
-    sp_image_free(&image);
 }
 
 /* Two tilted quadrilaterals that cut through each other: at each pixel the nearer plane gives depth and colour. */
-static void planes_meet_along_their_line(void)
+TEST(planes_meet_along_their_line)
 {
     const int64_t width = 320, height = 240;
-    sp_image image = new_image(width, height);
+    OWNED(sp_image) image = new_image(width, height);
     sp_camera camera = plain_camera(40, 5);
     /* z = -5 + a x + b y; the quadrilaterals reach beyond the picture. */
     const double slope[2][2] = {{0.7, 0.2}, {-0.5, 0.4}};
@@ -437,7 +434,6 @@ static void planes_meet_along_their_line(void)
     /* Corners move by at most 2^-13 pixel, 1.5e-6 m at 5 m, times the slope; and float has 2.4e-7 m there. */
     CHECK(worst < 5e-6, "depth is %g off", worst);
     CHECK(wrong == 0 && seen[0] > 1000 && seen[1] > 1000, "%lld pixels show the farther plane", (long long)wrong);
-    sp_image_free(&image);
 }
 
 /* Squared distance from the origin's ray through a pixel to the centre (0, 0, -distance), and the depth of the first
@@ -453,11 +449,11 @@ static double ray_sphere(const sp_camera *camera, double width, double height, d
 }
 
 /* A gap would show the far side or the background: the depth must be that of the near side everywhere. */
-static void fine_sphere_has_no_cracks(void)
+TEST(fine_sphere_has_no_cracks)
 {
     const int64_t width = 320, height = 240;
-    sphere s = make_sphere(150, 4);
-    sp_image image = new_image(width, height);
+    OWNED(sphere) s = make_sphere(150, 4);
+    OWNED(sp_image) image = new_image(width, height);
     sp_camera camera = plain_camera(32, 4);
     sp_drawing drawing = draw_sphere(&s);
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(1), &image));
@@ -479,15 +475,13 @@ static void fine_sphere_has_no_cracks(void)
     CHECK(inside > 10000 && holes == 0, "%lld of %lld pixels are not on the near side, worst %g m", (long long)holes,
           (long long)inside, worst);
     CHECK(outside == 0, "%lld pixels outside of the sphere", (long long)outside);
-    sp_image_free(&image);
-    free_sphere(&s);
 }
 
 /* A square cut into triangles with corners on and off pixel centres; 1 m is 1 pixel. Each triangle alone, summed. */
-static void shared_edges_cover_each_sample_once(void)
+TEST(shared_edges_cover_each_sample_once)
 {
     enum { CELLS = 9, SIDE = 64 };
-    sp_image image = new_image(SIDE, SIDE);
+    OWNED(sp_image) image = new_image(SIDE, SIDE);
     sp_camera camera = {.eye = {32, -32, 10}, .target = {32, -32, 0}, .up = {0, 1, 0}, .height = SIDE};
     uint32_t state = 5;
     for (int variant = 0; variant < 3; variant++) {
@@ -527,14 +521,13 @@ static void shared_edges_cover_each_sample_once(void)
         CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(1), &image));
         CHECK(count_drawn(&image) == 45 * 45, "%lld pixels", (long long)count_drawn(&image));
     }
-    sp_image_free(&image);
 }
 
 /* A wall beside the eye that begins behind it: drawn from the near plane, 1/1000 of the target's distance, on. */
-static void near_plane_cuts(void)
+TEST(near_plane_cuts)
 {
     const int64_t width = 200, height = 100;
-    sp_image image = new_image(width, height);
+    OWNED(sp_image) image = new_image(width, height);
     sp_camera camera = plain_camera(60, 1000);
     const double wall[12] = {0.3, -1e4, 50, 0.3, -1e4, -1e5, 0.3, 1e4, -1e5, 0.3, 1e4, 50};
     sp_drawing drawing = draw_quad(wall, 1, 1, 1);
@@ -563,14 +556,13 @@ static void near_plane_cuts(void)
     drawing = draw_quad(behind, 1, 1, 1);
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(1), &image));
     CHECK(count_drawn(&image) == 0, "%lld pixels from behind", (long long)count_drawn(&image));
-    sp_image_free(&image);
 }
 
 /* Far larger than the picture on all sides: clipped at the guard band, still one plane. */
-static void huge_triangles_keep_their_depth(void)
+TEST(huge_triangles_keep_their_depth)
 {
     const int64_t side = 90;
-    sp_image image = new_image(side, side);
+    OWNED(sp_image) image = new_image(side, side);
     sp_camera camera = plain_camera(60, 2);
     const double floor_[9] = {-1e7, -1, 1e7, 1e7, -1, 1e7, 0, -1, -1e9};
     const int64_t triangle[3] = {0, 1, 2};
@@ -587,12 +579,11 @@ static void huge_triangles_keep_their_depth(void)
     for (int64_t i = 0; i < side / 2 * side; i++)
         above += image.depth[i] < INFINITY;
     CHECK(above == 0, "%lld pixels above the horizon", (long long)above);
-    sp_image_free(&image);
 }
 
-static void triangles_without_area_draw_nothing(void)
+TEST(triangles_without_area_draw_nothing)
 {
-    sp_image image = new_image(50, 50), empty = new_image(50, 50);
+    OWNED(sp_image) image = new_image(50, 50), empty = new_image(50, 50);
     sp_camera camera = plain_camera(60, 2);
     const double vertices[] = {0,      0, -2, 1, 1,      -2, -1, -1, -2, 0, 0, -2,
                                1e-300, 0, -2, 0, 1e-300, -2, 0,  0,  -5, 0, 0, 0};
@@ -605,8 +596,6 @@ static void triangles_without_area_draw_nothing(void)
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(2), &image));
     for (int64_t i = 0; i < 2500; i++)
         CHECK(!isnan(image.depth[i]), "NaN at pixel %lld", (long long)i);
-    sp_image_free(&image);
-    sp_image_free(&empty);
 }
 
 /* ---- look ---- */
@@ -629,13 +618,13 @@ static double middle_light(const sp_image *image, int component)
 
 /* A sheet before a wall shows (1 - t) of itself and t of the wall, to half a sample and the rounding of bytes; of two
  * such sheets only the nearer one is seen, and depths are those of the nearest sheet. */
-static void transparent_surfaces_mix_with_what_is_behind(void)
+TEST(transparent_surfaces_mix_with_what_is_behind)
 {
     const double sheet[12] = {-1, -1, -2, 1, -1, -2, 1, 1, -2, -1, 1, -2},
                  second[12] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3},
                  wall[12] = {-4, -4, -4, 4, -4, -4, 4, 4, -4, -4, 4, -4};
     sp_camera camera = plain_camera(40, 2);
-    sp_image image = new_image(40, 40), other = new_image(40, 40);
+    OWNED(sp_image) image = new_image(40, 40), other = new_image(40, 40);
     for (int samples = 1; samples <= 4; samples++)
         for (int step = 1; step < 8; step++) {
             const float t = (float)step / 8;
@@ -666,19 +655,17 @@ static void transparent_surfaces_mix_with_what_is_behind(void)
     sp_drawing bad = draw_quad(sheet, 1, 1, 1);
     bad.transparency = 1.5f;
     CHECK(sp_render(&context, &camera, &bad, 1, PLAIN(1), &image) == SP_INPUT, "a transparency of 1.5 is taken");
-    sp_image_free(&image);
-    sp_image_free(&other);
 }
 
 /* A sphere with a transparency t leaves a floor beside it as it is. On a ground it casts a shadow that is (1 - t) as
  * deep as that of an opaque one. */
-static void transparent_surfaces_cast_part_of_a_shadow(void)
+TEST(transparent_surfaces_cast_part_of_a_shadow)
 {
     sp_camera camera = {.eye = {0, 4, 2}, .target = {0, -1, -4}, .up = {0, 1, 0}, .angle = 40};
     const double floor_[12] = {-9, -1, 9, 9, -1, 9, 9, -1, -19, -9, -1, -19};
     const sp_look rays = {.samples = 1, .shadow_rays = 4};
     const double t = 0.25;
-    sphere s = make_sphere(16, 4);
+    OWNED(sphere) s = make_sphere(16, 4);
     sp_image image[3] = {new_image(60, 60), new_image(60, 60), new_image(60, 60)}; /* empty, opaque, transparent */
     sp_drawing drawing[2] = {draw_quad(floor_, 0.2f, 0.2f, 0.2f), draw_sphere(&s)};
     if (!sp_render_has_shadows())
@@ -704,15 +691,14 @@ static void transparent_surfaces_cast_part_of_a_shadow(void)
         CHECK(dark > 50, "%lld pixels in the shadow of an opaque sphere", (long long)dark);
         CHECK(worst < 0.01, "the light of the floor is %g off", worst); /* a byte is up to 0.008 */
     }
-    free_sphere(&s);
     for (int k = 0; k < 3; k++)
         sp_image_free(&image[k]);
 }
 
 /* An edge at a quarter of a pixel: 4 × 4 samples mix linear light one to three. */
-static void edges_are_mixed_in_linear_light(void)
+TEST(edges_are_mixed_in_linear_light)
 {
-    sp_image image = new_image(40, 40);
+    OWNED(sp_image) image = new_image(40, 40);
     sp_camera camera = {.eye = {0, 0, 5}, .target = {0, 0, 0}, .up = {0, 1, 0}, .height = 40};
     const double vertices[12] = {-10, -15, 0, 5.25, -15, 0, 5.25, 15, 0, -10, 15, 0};
     sp_drawing drawing = draw_quad(vertices, 0.05f, 0.05f, 0.05f);
@@ -722,14 +708,13 @@ static void edges_are_mixed_in_linear_light(void)
     CHECK(row[3 * 24] < 100 && row[3 * 26] > 200, "inside %d, outside %d", row[3 * 24], row[3 * 26]);
     CHECK_NEAR(to_linear(row[3 * 25]), expected, 0.01);
     CHECK(image.depth[20 * 40 + 25] == 5 && image.depth[20 * 40 + 26] == INFINITY, "depth beside the edge");
-    sp_image_free(&image);
 }
 
 /* The edges of 90 degrees of a cube are creases. A fine sphere has none, and its picture does not depend on the
  * orientation of its triangles. */
-static void creases_stay_and_curves_are_smooth(void)
+TEST(creases_stay_and_curves_are_smooth)
 {
-    sp_image smooth = new_image(120, 120), flat = new_image(120, 120);
+    OWNED(sp_image) smooth = new_image(120, 120), flat = new_image(120, 120);
     const double high[3] = {1, 1, 1}, low[3] = {-1, -1, -1};
     sp_camera camera = sp_camera_fit(low, high, (double[3]){1, 0.7, 1.3}, (double[3]){0, 1, 0}, 30, 120, 120);
     double cube[24];
@@ -745,7 +730,7 @@ static void creases_stay_and_curves_are_smooth(void)
     CHECK(largest_difference(&smooth, &flat) <= 1, "the cube's faces differ by %d levels",
           largest_difference(&smooth, &flat));
 
-    sphere s = make_sphere(16, 4);
+    OWNED(sphere) s = make_sphere(16, 4);
     drawing = draw_sphere(&s);
     camera = plain_camera(40, 4);
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(2), &smooth));
@@ -762,15 +747,12 @@ static void creases_stay_and_curves_are_smooth(void)
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(2), &flat));
     CHECK(largest_difference(&smooth, &flat) <= 1, "turned triangles change the sphere by %d levels",
           largest_difference(&smooth, &flat));
-    free_sphere(&s);
-    sp_image_free(&smooth);
-    sp_image_free(&flat);
 }
 
 /* Lines on a surface and beside it are visible, lines behind it are not, and they do not change the depth. */
-static void lines_are_hidden_by_surfaces(void)
+TEST(lines_are_hidden_by_surfaces)
 {
-    sp_image image = new_image(100, 100), without = new_image(100, 100);
+    OWNED(sp_image) image = new_image(100, 100), without = new_image(100, 100);
     sp_camera camera = plain_camera(60, 3);
     const double vertices[] = {-1,   -1,  -3, 1,   -1,  -3, 1,  1, -3, -1, 1, -3,
                                -1.2, 0.5, -4, 1.2, 0.5, -4, -4, 0, -4, 4,  0, -4};
@@ -801,14 +783,12 @@ static void lines_are_hidden_by_surfaces(void)
     CHECK(diagonal >= 56, "%lld dark pixels on the diagonal", (long long)diagonal);
     CHECK(beside >= 40, "%lld dark pixels beside the square", (long long)beside);
     CHECK(elsewhere == 0, "%lld dark pixels where no line is seen", (long long)elsewhere);
-    sp_image_free(&image);
-    sp_image_free(&without);
 }
 
 /* The part of the light of the middle row that a vertical line covers, on a square rotated about that line. */
 static double line_cover(double turn)
 {
-    sp_image image = new_image(101, 101), without = new_image(101, 101);
+    OWNED(sp_image) image = new_image(101, 101), without = new_image(101, 101);
     sp_camera camera = plain_camera(60, 3);
     double x = cos(turn * PI / 180), z = sin(turn * PI / 180), cover = 0;
     const double vertices[] = {-x, -1, -3 - z, x, -1, -3 + z, x, 1, -3 + z, -x, 1, -3 - z, 0, -0.9, -3, 0, 0.9, -3};
@@ -822,13 +802,11 @@ static double line_cover(double turn)
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(4), &image));
     for (int i = 50 * 101; i < 51 * 101; i++)
         cover += 1 - to_linear(image.rgb[3 * i]) / to_linear(without.rgb[3 * i]);
-    sp_image_free(&image);
-    sp_image_free(&without);
     return cover;
 }
 
 /* An inclined surface does not hide one side of the lines on it. */
-static void lines_keep_their_width_on_slopes(void)
+TEST(lines_keep_their_width_on_slopes)
 {
     double facing = line_cover(0);
     CHECK(facing > 0.5 && facing < 1.1, "a line of one pixel takes %g pixels of light", facing);
@@ -857,12 +835,12 @@ static sp_scene scene_of(const sp_drawing *drawing, const double *vertices, sp_s
  * above the horizon, with the centre at D = √(1 + a²) and the cosine 1/D to the normal. Its form factor is cos/D² =
  * 1/D³. Of 1024 directions, one in each of 32 × 32 cells, about √(4 · 32) of those on the outline can be wrong: 0.011.
  * The polyhedron in the sphere covers 0.1 % less. */
-static void occlusion_of_a_sphere_on_a_floor(void)
+TEST(occlusion_of_a_sphere_on_a_floor)
 {
     NEEDS_RAYS
-    sphere s = make_sphere(64, 0);
+    OWNED(sphere) s = make_sphere(64, 0);
     sp_drawing drawing = draw_sphere(&s);
-    sp_shadow *shadow;
+    OWNED_POINTER(sp_shadow) *shadow;
     sp_scene scene = scene_of(&drawing, s.vertices, &shadow);
     double worst = 0;
     for (int i = 0; i < 10; i++) {
@@ -873,13 +851,11 @@ static void occlusion_of_a_sphere_on_a_floor(void)
     }
     NOTE("ambient occlusion under a sphere is at most %.2g off", worst);
     CHECK(worst < 0.012, "ambient occlusion under a sphere is %g off", worst);
-    sp_shadow_free(shadow);
-    free_sphere(&s);
 }
 
 /* A floor before a long wall of height h at a distance a: the form factor is (1 − a / √(a² + h²)) / 2, and one half at
  * the corner, by symmetry. An infinite ground blocks one half at any distance. */
-static void occlusion_before_a_wall(void)
+TEST(occlusion_before_a_wall)
 {
     NEEDS_RAYS
     const double wall[12] = {0, 0, -1e3, 0, 0, 1e3, 0, 1, 1e3, 0, 1, -1e3};
@@ -909,12 +885,12 @@ static void occlusion_before_a_wall(void)
  * direction that is fixed to the camera. A point is in the dark if the cone of the light lies within that of the
  * sphere, and lit if they do not meet. Pixels take a mean over the 4 pixels around them: points up to 3 pixels from
  * the outlines are left out. */
-static void shadow_of_a_sphere_on_a_ground(void)
+TEST(shadow_of_a_sphere_on_a_ground)
 {
     NEEDS_RAYS
     enum { WIDTH = 200, HEIGHT = 150 };
     const double floor_[12] = {-50, 0, 50, 50, 0, 50, 50, 0, -50, -50, 0, -50}, centre[3] = {-1, 1.5, 0.5};
-    sphere s = make_sphere(64, 0);
+    OWNED(sphere) s = make_sphere(64, 0);
     for (int64_t i = 0; i < 3 * s.vertex_count; i++)
         s.vertices[i] += centre[i % 3];
     sp_drawing drawings[2] = {draw_sphere(&s), draw_quad(floor_, 0.5f, 0.5f, 0.5f)};
@@ -923,7 +899,7 @@ static void shadow_of_a_sphere_on_a_ground(void)
     drawings[1].fade[1] = 2e6;
     const sp_camera camera = {.eye = {0, 9, 6}, .target = {0, 0, 0}, .up = {0, 1, 0}, .angle = 40};
     const sp_look look = {.samples = 2, .shadow_rays = 16};
-    sp_image image = new_image(WIDTH, HEIGHT), plain = new_image(WIDTH, HEIGHT);
+    OWNED(sp_image) image = new_image(WIDTH, HEIGHT), plain = new_image(WIDTH, HEIGHT);
     CHECK_OK(sp_render(&context, &camera, drawings, 2, &look, &image));
     CHECK_OK(sp_render(&context, &camera, drawings, 2, PLAIN(2), &plain));
     const double root = sqrt(117.0), forward[3] = {0, -9 / root, -6 / root}, up[3] = {0, 6 / root, -9 / root};
@@ -959,17 +935,14 @@ static void shadow_of_a_sphere_on_a_ground(void)
     }
     CHECK(dark > 300 && lit > 10000 && wrong == 0, "%lld dark, %lld lit, %lld wrong", (long long)dark, (long long)lit,
           (long long)wrong);
-    sp_image_free(&image);
-    sp_image_free(&plain);
-    free_sphere(&s);
 }
 
 /* No ray of a convex body meets it, however coarse its triangles: what faces the light is as bright as without rays. */
-static void convex_bodies_do_not_shade_themselves(void)
+TEST(convex_bodies_do_not_shade_themselves)
 {
     NEEDS_RAYS
-    sp_image image = new_image(120, 120), plain = new_image(120, 120);
-    sphere s = make_sphere(10, 4);
+    OWNED(sp_image) image = new_image(120, 120), plain = new_image(120, 120);
+    OWNED(sphere) s = make_sphere(10, 4);
     sp_drawing drawing = draw_sphere(&s);
     const sp_camera camera = plain_camera(40, 4);
     const sp_look look = {.samples = 2, .shadow_rays = 16, .occlusion_rays = 16};
@@ -986,18 +959,15 @@ static void convex_bodies_do_not_shade_themselves(void)
         darker += image.rgb[3 * i] + 1 < plain.rgb[3 * i];
     }
     CHECK(facing > 2000 && darker == 0, "%lld of %lld pixels are darker", (long long)darker, (long long)facing);
-    sp_image_free(&image);
-    sp_image_free(&plain);
-    free_sphere(&s);
 }
 
 /* Beyond the depths where it fades a ground has the colour of the background. */
-static void grounds_fade(void)
+TEST(grounds_fade)
 {
     const double floor_[12] = {-50, -1, 0, 50, -1, 0, 50, -1, -90, -50, -1, -90};
     sp_drawing drawing = draw_quad(floor_, 0.1f, 0.1f, 0.1f);
     const sp_camera camera = plain_camera(60, 3);
-    sp_image image = new_image(40, 200);
+    OWNED(sp_image) image = new_image(40, 200);
     drawing.ground = true;
     CHECK(sp_render(&context, &camera, &drawing, 1, PLAIN(1), &image) == SP_INPUT, "no depths");
     drawing.fade[0] = 3;
@@ -1012,12 +982,11 @@ static void grounds_fade(void)
             CHECK(green >= last, "at %g m: %g after %g", depth, green, last);
         last = green;
     }
-    sp_image_free(&image);
 }
 
-static void rays_are_refused(void)
+TEST(rays_are_refused)
 {
-    sp_image image = new_image(20, 20);
+    OWNED(sp_image) image = new_image(20, 20);
     const sp_camera camera = plain_camera(60, 1);
     CHECK(sp_render(&context, &camera, NULL, 0, &(sp_look){.samples = 1, .shadow_rays = -1}, &image) == SP_USAGE, "-1");
     CHECK(sp_render(&context, &camera, NULL, 0, &(sp_look){.samples = 1, .occlusion_rays = 1025}, &image) == SP_USAGE,
@@ -1025,14 +994,13 @@ static void rays_are_refused(void)
     const int expected = sp_render_has_shadows() ? SP_OK : SP_USAGE;
     CHECK(sp_render(&context, &camera, NULL, 0, &(sp_look){.samples = 1, .shadow_rays = 1}, &image) == expected, "%s",
           context.message);
-    sp_image_free(&image);
 }
 
-static void same_bytes_for_any_threads(void)
+TEST(same_bytes_for_any_threads)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     const int64_t width = 200, height = 150;
-    sphere s = make_sphere(24, 4);
+    OWNED(sphere) s = make_sphere(24, 4);
     float *color = malloc((size_t)s.vertex_count * 3 * sizeof *color);
     for (int64_t v = 0; v < s.vertex_count; v++)
         sp_colormap(0.5 + 0.5 * s.vertices[3 * v], color + 3 * v);
@@ -1044,7 +1012,7 @@ static void same_bytes_for_any_threads(void)
     drawings[0].edge_count = s.triangle_count;
     drawings[1] = draw_quad(wall, 0.2f, 0.3f, 0.4f);
     sp_camera camera = plain_camera(40, 4);
-    sp_image one = new_image(width, height), other = new_image(width, height);
+    OWNED(sp_image) one = new_image(width, height), other = new_image(width, height);
     const int rays = sp_render_has_shadows() ? 4 : 0;
     for (int samples = 1; samples <= 3; samples++) {
         const sp_look look = {.samples = samples, .shadow_rays = rays, .occlusion_rays = samples * rays};
@@ -1058,14 +1026,11 @@ static void same_bytes_for_any_threads(void)
         }
     }
     free(color);
-    free_sphere(&s);
-    sp_image_free(&one);
-    sp_image_free(&other);
 }
 
 /* ---- colours, text, PNG ---- */
 
-static void colormap_rises_in_lightness(void)
+TEST(colormap_rises_in_lightness)
 {
     double last = -1;
     for (int i = 0; i <= 500; i++) {
@@ -1088,11 +1053,11 @@ static void colormap_rises_in_lightness(void)
     CHECK(low[0] > 0.7 && low[1] > 0.6 && low[2] < 0.1, "%g %g %g at 1", low[0], low[1], low[2]);
 }
 
-static void text_is_drawn_and_clipped(void)
+TEST(text_is_drawn_and_clipped)
 {
     const uint8_t white[3] = {255, 255, 255};
     uint8_t glyphs[95][180];
-    sp_image small = new_image(6, 10), large = new_image(24, 30);
+    OWNED(sp_image) small = new_image(6, 10), large = new_image(24, 30);
     for (int c = 0; c < 95; c++) {
         memset(small.rgb, 0, 180);
         sp_image_text(&small, NULL, 0, 0, 1, white, (char[2]){(char)(32 + c), 0});
@@ -1118,8 +1083,6 @@ static void text_is_drawn_and_clipped(void)
         for (int64_t y = -30; y <= 40; y += 5)
             sp_image_text(&large, NULL, x, y, 2, white, "Wg\n\x01\xff");
     sp_image_text(&large, NULL, INT64_MIN, INT64_MAX, 1, white, "far");
-    sp_image_free(&small);
-    sp_image_free(&large);
 }
 
 static uint8_t *read_file(const char *path, int64_t *count)
@@ -1155,10 +1118,10 @@ static void ink_box(const sp_image *image, int64_t box[4])
 
 /* DejaVu Sans: digits are 1303 of 2048 units wide, and capitals stand 1493 units high on the base line, 0.7 of the
  * height of a line. */
-static void fonts_have_their_measures(void)
+TEST(fonts_have_their_measures)
 {
     const uint8_t white[3] = {255, 255, 255};
-    sp_font *font;
+    OWNED_POINTER(sp_font) *font = NULL;
     int64_t count, box[4];
     CHECK(sp_text_width(NULL, 3, "four\nfives") == 5 * 18, "width in dots: %lld",
           (long long)sp_text_width(NULL, 3, "four\nfives"));
@@ -1190,18 +1153,17 @@ static void fonts_have_their_measures(void)
             sp_image_text(&image, font, x, y, 2, white, "Wg\n\x01\xff\xe2\x82");
     sp_image_text(&image, font, INT64_MIN, INT64_MAX, 1, white, "far");
     sp_image_free(&image);
-    sp_font_free(font);
     free(bytes);
 }
 
-static void png_decodes_to_the_same_pixels(void)
+TEST(png_decodes_to_the_same_pixels)
 {
-    sp_image image = new_image(123, 77);
-    sphere s = make_sphere(20, 4);
+    OWNED(sp_image) image = new_image(123, 77);
+    OWNED(sphere) s = make_sphere(20, 4);
     sp_drawing drawing = draw_sphere(&s);
     sp_camera camera = plain_camera(40, 4);
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, PLAIN(2), &image));
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     uint8_t *bytes, *again;
     int64_t count, again_count;
     CHECK_OK(sp_png_encode(&context, &image, &pool, &bytes, &count));
@@ -1217,43 +1179,4 @@ static void png_decodes_to_the_same_pixels(void)
     CHECK(png_image_finish_read(&reader, NULL, pixels, 0, NULL), "%s", reader.message);
     CHECK(!memcmp(pixels, image.rgb, 3 * 123 * 77), "pixels differ");
     free(pixels);
-    sp_pool_free(&pool);
-    free_sphere(&s);
-    sp_image_free(&image);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(projection_agrees_with_matrices);
-    RUN(fitted_camera_shows_the_box);
-    RUN(extents_are_tight);
-    RUN(senseless_requests_are_refused);
-    RUN(markers_land_on_their_projections);
-    RUN(triangle_covers_its_pixels);
-    RUN(nearer_is_in_front);
-    RUN(planes_meet_along_their_line);
-    RUN(fine_sphere_has_no_cracks);
-    RUN(shared_edges_cover_each_sample_once);
-    RUN(near_plane_cuts);
-    RUN(huge_triangles_keep_their_depth);
-    RUN(triangles_without_area_draw_nothing);
-    RUN(transparent_surfaces_mix_with_what_is_behind);
-    RUN(transparent_surfaces_cast_part_of_a_shadow);
-    RUN(edges_are_mixed_in_linear_light);
-    RUN(creases_stay_and_curves_are_smooth);
-    RUN(lines_are_hidden_by_surfaces);
-    RUN(lines_keep_their_width_on_slopes);
-    RUN(occlusion_of_a_sphere_on_a_floor);
-    RUN(occlusion_before_a_wall);
-    RUN(shadow_of_a_sphere_on_a_ground);
-    RUN(convex_bodies_do_not_shade_themselves);
-    RUN(grounds_fade);
-    RUN(rays_are_refused);
-    RUN(same_bytes_for_any_threads);
-    RUN(colormap_rises_in_lightness);
-    RUN(text_is_drawn_and_clipped);
-    RUN(fonts_have_their_measures);
-    RUN(png_decodes_to_the_same_pixels);
-    return test_end();
 }

@@ -76,7 +76,7 @@ static sp_run run_of(noted *n, int64_t steps, int64_t every)
     return run;
 }
 
-static void calls_are_in_order(void)
+TEST(calls_are_in_order)
 {
     noted n = {.fails = -1};
     sp_remarks remarks = {0};
@@ -89,29 +89,27 @@ static void calls_are_in_order(void)
     CHECK(remarks.count == 1 && !strcmp(remarks.text[0], "value 6"), "%d: %s", remarks.count, remarks.text[0]);
 }
 
-static void without_an_end(void)
+TEST(without_an_end)
 {
     noted n = {.fails = -1};
-    sp_run run = run_of(&n, -1, 0);
+    OWNED(sp_run) run = run_of(&n, -1, 0);
     CHECK(sp_run_to(&run, 1) == SP_OK && sp_run_to(&run, 2) == SP_OK && sp_run_to(&run, 2) == SP_OK, "steps");
     CHECK(!strcmp(n.calls, "m1 a1 m2 a2 "), "%s", n.calls);
-    sp_run_free(&run);
 }
 
-static void a_step_that_fails(void)
+TEST(a_step_that_fails)
 {
     noted n = {.fails = 2};
-    sp_run run = run_of(&n, 3, 1);
+    OWNED(sp_run) run = run_of(&n, 3, 1);
     CHECK(sp_run_to(&run, 3) == SP_NUMERICAL && run.done == 1, "%lld steps", (long long)run.done);
     CHECK(!strcmp(n.calls, "m1 a1 A1 B1 m2 "), "%s", n.calls);
-    sp_run_free(&run);
 }
 
 /* A run that is loaded goes on behind the steps that were saved. */
-static void saved_and_loaded(void)
+TEST(saved_and_loaded)
 {
     noted n = {.fails = -1}, other = {.fails = -1};
-    sp_run run = run_of(&n, 5, 0), later = run_of(&other, 5, 0);
+    OWNED(sp_run) run = run_of(&n, 5, 0), later = run_of(&other, 5, 0);
     CHECK(sp_run_to(&run, 3) == SP_OK, "steps");
     sp_state state = {0};
     sp_run_visit(&run, run.done, &state);
@@ -120,11 +118,9 @@ static void saved_and_loaded(void)
     CHECK(!state.failed && state.at == state.data.count && later.done == 3 && other.value == 6, "loading");
     CHECK(sp_run_to(&later, 4) == SP_OK && other.value == 10 && !strcmp(other.calls, "r3 m4 a4 "), "%s", other.calls);
     sp_list_free(&state.data);
-    sp_run_free(&run);
-    sp_run_free(&later);
 }
 
-static void remarks_are_bounded(void)
+TEST(remarks_are_bounded)
 {
     static sp_remarks remarks;
     char text[1000];
@@ -142,7 +138,7 @@ static void remarks_are_bounded(void)
 #define ENERGY(...) ((const double[SP_WORK_COUNT]){__VA_ARGS__})
 
 /* 10 J at the start, 2 J of work, 1 J dissipated: 11 J are in balance, 12 J are 1 J off. */
-static void balance(void)
+TEST(balance)
 {
     const sp_energy_rules rules = {0};
     sp_energy_watch watch = {0};
@@ -157,7 +153,7 @@ static void balance(void)
 }
 
 /* Energy above the start and the work is judged from half of what was put in on: 2 J of work, 1.1 J more than that. */
-static void energy_from_nothing(void)
+TEST(energy_from_nothing)
 {
     const struct {
         sp_energy_rules rules;
@@ -191,7 +187,7 @@ static void energy_from_nothing(void)
 
 /* Strain energy below zero is impossible for an elastic body: kinetic energy that it pays for comes from nothing.
  * Fibres with a tension give it when they shorten. */
-static void negative_energy(void)
+TEST(negative_energy)
 {
     for (int fibres = 0; fibres < 2; fibres++) {
         const sp_energy_rules rules = {.stores_less = fibres};
@@ -204,7 +200,7 @@ static void negative_energy(void)
     }
 }
 
-static void steps_that_did_not_converge(void)
+TEST(steps_that_did_not_converge)
 {
     sp_remarks remarks = {0};
     sp_steps_judge(&(sp_integrator_report){.steps = 9, .smallest_part = 1}, &remarks);
@@ -216,18 +212,4 @@ static void steps_that_did_not_converge(void)
     CHECK(remarks.count == 3 && strstr(remarks.text[0], "2 steps stopped at a residual up to 1.0e-07") &&
               strstr(remarks.text[1], "3 matrices") && strstr(remarks.text[2], "down to 1/4 of a step"),
           "%d: %s", remarks.count, remarks.text[0]);
-}
-
-int main(void)
-{
-    RUN(calls_are_in_order);
-    RUN(without_an_end);
-    RUN(a_step_that_fails);
-    RUN(saved_and_loaded);
-    RUN(remarks_are_bounded);
-    RUN(balance);
-    RUN(energy_from_nothing);
-    RUN(negative_energy);
-    RUN(steps_that_did_not_converge);
-    return test_end();
 }

@@ -5,12 +5,11 @@
 #include "basis/modes.h"
 #include "basis/pca.h"
 #include "basis/weights.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_integrator)
 
 enum { MODES = 4, PAIRS = MODES * (MODES + 1) / 2, R = 6, N = R + R * (R + 1) / 2, STEPS = 12 };
 
@@ -35,7 +34,7 @@ static void make_mesh(scales s, sp_mesh *mesh)
 {
     int64_t added;
     make_box(5, 2, 2, 0.1, 0.15, mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, mesh, (double[]){1, 0, 0}, 0.02, 7, &added));
+    added = fix_end(mesh, 0.02);
     CHECK(added == 9, "%lld vertices held", (long long)added);
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
         mesh->vertices[i] *= s.length;
@@ -46,7 +45,7 @@ static void make_mesh(scales s, sp_mesh *mesh)
 static void make_block(scales s, block *b)
 {
     *b = (block){0};
-    sp_sparse K;
+    OWNED(sp_sparse) K;
     make_mesh(s, &b->mesh);
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
     CHECK_OK(sp_fe_space_pattern(&context, &b->body));
@@ -54,14 +53,14 @@ static void make_block(scales s, block *b)
     CHECK_OK(sp_fe_space_mass_compressed(&context, &b->body, false, &b->M));
     b->rows = 3 * b->mesh.vertex_count;
     int64_t n = b->body.dof_count, pair[2 * PAIRS], rank;
-    double *rest = calloc((size_t)b->rows, 8), *vector = calloc((size_t)(n * MODES), 8), residual[MODES];
+    double *rest = test_new(b->rows, 8), *vector = test_new(n * MODES, 8), residual[MODES];
     sp_elastic_tangent(&context, &b->body, rest, 1, false, NULL, &K);
     sp_modes_report report;
     CHECK_OK(sp_modes(&context, &K, &b->M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, b->lambda, vector,
                       residual, &report));
-    b->U = calloc((size_t)(b->rows * MODES), 8);
-    b->derivative = calloc((size_t)(b->rows * PAIRS), 8);
-    b->basis = calloc((size_t)(b->rows * (MODES + PAIRS)), 8);
+    b->U = test_new(b->rows * MODES, 8);
+    b->derivative = test_new(b->rows * PAIRS, 8);
+    b->basis = test_new(b->rows * (MODES + PAIRS), 8);
     for (int m = 0; m < MODES; m++)
         sp_fe_space_scatter(&b->body, vector + m * n, b->U + m * b->rows);
     sp_dense_fix_signs(b->rows, MODES, b->U);
@@ -73,7 +72,7 @@ static void make_block(scales s, block *b)
         sp_modal_derivatives(&context, &b->body, MODES, b->U, PAIRS, pair, 0, NULL, NULL, b->derivative, &derivatives));
     sp_metric metric = {.rows = b->rows, .matrix = &b->M, .dof = b->body.dof};
     double weight[MODES + PAIRS], square[MODES + PAIRS];
-    sp_store store;
+    OWNED(sp_store) store;
     memcpy(b->basis, b->U, (size_t)(b->rows * MODES) * 8);
     memcpy(b->basis + MODES * b->rows, b->derivative, (size_t)(b->rows * PAIRS) * 8);
     CHECK_OK(sp_store_over(&context, b->rows, MODES + PAIRS, b->basis, &store));
@@ -84,15 +83,11 @@ static void make_block(scales s, block *b)
             sp_derivative_weight(&context, MODES, 0, b->lambda, pair + 2 * c, square[MODES + c], &weight[MODES + c]));
     CHECK_OK(sp_store_scale(&context, &store, weight));
     CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, b->singular, &rank));
-    sp_store_free(&store);
     CHECK(rank == MODES + PAIRS, "rank %lld", (long long)rank);
-    sp_sparse_free(&K);
-    free(rest), free(vector);
 }
 
-static void free_block(block *b)
+static void block_free(block *b)
 {
-    free(b->U), free(b->derivative), free(b->basis);
     sp_sparse_free(&b->M);
     sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
@@ -117,7 +112,7 @@ static double gap(int64_t count, const double *a, double factor, const double *b
  * thesis §2.11). */
 static void check_laws(const block *plain, scales s)
 {
-    block b;
+    OWNED(block) b;
     make_block(s, &b);
     double mass = s.density * pow(s.length, 3), eigenvalue = s.young / (s.density * s.length * s.length);
     double values = gap(MODES, b.lambda, eigenvalue, plain->lambda);
@@ -134,18 +129,16 @@ static void check_laws(const block *plain, scales s)
     CHECK(derivatives < 1e-9, "derivatives are off by %g", derivatives);
     CHECK(singular < 1e-10, "singular values are off by %g", singular);
     CHECK(basis < 1e-8, "the basis is off by %g", basis); /* singular values are closer together than eigenvalues */
-    free_block(&b);
 }
 
-static void modes_derivatives_and_bases_follow_their_laws(void)
+TEST(modes_derivatives_and_bases_follow_their_laws)
 {
-    block plain;
+    OWNED(block) plain;
     make_block((scales){1, 1, 1}, &plain);
     check_laws(&plain, (scales){3.7, 1, 1});
     check_laws(&plain, (scales){1, 0.3, 1});
     check_laws(&plain, (scales){1, 1, 0.013});
     check_laws(&plain, (scales){2e5, 7.8, 0.001});
-    free_block(&plain);
 }
 
 /* ---- polynomials ---- */
@@ -186,7 +179,7 @@ static void make_reduced(scales s, double size, reduced *m)
     free(U);
 }
 
-static void free_reduced(reduced *m)
+static void reduced_free(reduced *m)
 {
     sp_polynomials_free(&m->polynomials);
     sp_fe_space_free(&m->body);
@@ -196,10 +189,11 @@ static void free_reduced(reduced *m)
 /* W = ½ dᵀ G d with d ~ length² in all: an energy is young · strain² · volume, so G ~ young / length. The columns of
  * the Gram matrix are X·u for the first r, u·u for the others: with the same U its blocks go as young · length, young,
  * young / length. Mass and gravity are ∫ density U.. over the volume. */
-static void polynomials_follow_their_laws(void)
+TEST(polynomials_follow_their_laws)
 {
     const scales all[] = {{3.7, 1, 1}, {1, 0.3, 1}, {1, 1, 0.013}, {2e5, 7.8, 0.001}};
-    reduced plain, m;
+    OWNED(reduced) plain;
+    reduced m;
     make_reduced((scales){1, 1, 1}, 1, &plain);
     for (int k = 0; k < 4; k++) {
         scales s = all[k];
@@ -216,14 +210,13 @@ static void polynomials_follow_their_laws(void)
             CHECK(worst[k2] <= 1e-12 * largest[k2], "block %d is off by %g of %g", k2, worst[k2], largest[k2]);
         CHECK(gap(R * R, m.polynomials.mass, mass, plain.polynomials.mass) < 1e-13, "mass");
         CHECK(gap(3 * R, m.polynomials.gravity, mass, plain.polynomials.gravity) < 1e-13, "gravity");
-        free_reduced(&m);
+        reduced_free(&m);
     }
-    free_reduced(&plain);
 }
 
 /* Two regions: after a change of E and ν in one, the parts with their new values give the force and tangent of newly
  * computed polynomials. With parts by region only, a part is proportional to E if ν stays. */
-static void parts_follow_an_edit_of_one_region(void)
+TEST(parts_follow_an_edit_of_one_region)
 {
     sp_mesh mesh, edited;
     sp_fe_space body;
@@ -319,7 +312,7 @@ static double run(const sp_system *system, sp_integrator_parameters parameters, 
                   double *q)
 {
     int64_t n = system->n;
-    double *force = calloc((size_t)n, 8), *velocity = calloc((size_t)n, 8), energy[SP_WORK_COUNT];
+    double *force = test_new(n, 8), *velocity = test_new(n, 8), energy[SP_WORK_COUNT];
     random_field(n, 70, force);
     random_field(n, 71, velocity);
     for (int64_t i = 0; i < n; i++) {
@@ -328,15 +321,13 @@ static double run(const sp_system *system, sp_integrator_parameters parameters, 
     }
     load l = {n, force, 7.5 * parameters.step};
     sp_external_loads forcing = {.self = &l, .mean = mean_load};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &parameters, NULL, velocity, &it));
     for (int step = 0; step < STEPS; step++) {
         CHECK_OK(sp_integrator_step(it));
         memcpy(q + step * n, sp_integrator_q(it), (size_t)n * 8);
     }
     sp_integrator_energies(it, energy);
-    sp_integrator_free(it);
-    free(force), free(velocity);
     return energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
 }
 
@@ -362,8 +353,8 @@ static const char *const integrator_name[] = {"newmark", "semi-implicit", "energ
  * as s l³. For powers of 4 nothing but exponents changes: then the bits are the same. */
 static void check_motion(int kind, const double *plain, double energy, scales s, double step, double tolerance)
 {
-    reduced m;
-    sp_system system;
+    OWNED(reduced) m;
+    FREED_BY(sp_reduced_system_free) sp_system system;
     double gamma = sqrt(s.young / s.density) / s.length, force = s.young * pow(s.length, 3), q[STEPS * R];
     sp_integrator_parameters parameters = damped[kind];
     make_reduced(s, s.length, &m);
@@ -377,14 +368,12 @@ static void check_motion(int kind, const double *plain, double energy, scales s,
     CHECK(worst <= tolerance, "%s: frames are off by %g", integrator_name[kind], worst);
     CHECK(fabs(total / (force * energy) - 1) <= 10 * tolerance, "%s: energy %g, expected %g", integrator_name[kind],
           total, force * energy);
-    sp_reduced_system_free(&system);
-    free_reduced(&m);
 }
 
-static void scaled_bodies_move_alike(void)
+TEST(scaled_bodies_move_alike)
 {
-    reduced m;
-    sp_system system;
+    OWNED(reduced) m;
+    FREED_BY(sp_reduced_system_free) sp_system system;
     make_reduced((scales){1, 1, 1}, 1, &m);
     CHECK_OK(sp_polynomial_system_new(&context, &m.polynomials, R, NULL, 0, NULL, &system));
     for (int kind = 0; kind < 4; kind++) {
@@ -405,20 +394,18 @@ static void scaled_bodies_move_alike(void)
         check_motion(kind, q, energy, (scales){16, 1, 1}, step, 0);
         check_motion(kind, q, energy, (scales){64, 0.25, 1}, step, 0);
     }
-    sp_reduced_system_free(&system);
-    free_reduced(&m);
 }
 
 /* The same of the full mesh: E and ρ times s and d, loads s, steps of h √(d/s). */
-static void the_full_mesh_moves_alike(void)
+TEST(the_full_mesh_moves_alike)
 {
     const scales all[] = {{1, 1, 1}, {3.7, 1, 1}, {1, 0.3, 1}, {7, 0.2, 1}};
     double *first = NULL, *q = NULL;
     for (int k = 0; k < 4; k++) {
         scales s = all[k];
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_system system;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        FREED_BY(sp_full_system_free) sp_system system;
         double gamma = sqrt(s.young / s.density);
         make_mesh(s, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -436,20 +423,6 @@ static void the_full_mesh_moves_alike(void)
             CHECK(gap(STEPS * system.n, q, 1, first) <= 1e-9, "frames are off by %g",
                   gap(STEPS * system.n, q, 1, first));
         }
-        sp_full_system_free(&system);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
     free(first), free(q);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(modes_derivatives_and_bases_follow_their_laws);
-    RUN(polynomials_follow_their_laws);
-    RUN(parts_follow_an_edit_of_one_region);
-    RUN(scaled_bodies_move_alike);
-    RUN(the_full_mesh_moves_alike);
-    return test_end();
 }

@@ -2,8 +2,6 @@
 #include "formats/scene_internal.h"
 #include "keys_test.h"
 
-static sp_context context; /* CHECK_OK prints its message */
-
 /* Every key that is possible in one scene, with a value that is not its default. Single quotes stand for double ones.
  */
 static const char full[] =
@@ -63,7 +61,7 @@ static int parse(const char *text, const char *folder, sp_scene *scene)
 
 /* ---- values ---- */
 
-static void every_key(void)
+TEST(every_key)
 {
     sp_scene s;
     CHECK_OK(parse(full, "some/folder", &s));
@@ -166,7 +164,7 @@ static void every_key(void)
 }
 
 /* The numbers of scene.h and of the thesis. */
-static void defaults(void)
+TEST(defaults)
 {
     sp_scene s;
     CHECK_OK(parse(least, "", &s));
@@ -218,23 +216,21 @@ static void defaults(void)
     sp_scene_free(&s);
 }
 
-static void folders(void)
+TEST(folders)
 {
     const struct {
         const char *folder, *joined;
     } cases[] = {{"", "f"},     {".", "f"}, {"/", "/f"}, {"a", "a/f"}, {"a/", "a/f"}, {"../a b", "../a b/f"},
                  {"..", "../f"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sp_scene s;
+        OWNED(sp_scene) s;
         CHECK_OK(parse(least, cases[i].folder, &s));
         TEXT(s.models[0].field, cases[i].joined);
-        sp_scene_free(&s);
     }
-    sp_scene s;
+    OWNED(sp_scene) s;
     char marked[sizeof least + 3] = "\xef\xbb\xbf";
     strcat(marked, least);
     CHECK_OK(parse(marked, "", &s));
-    sp_scene_free(&s);
 }
 
 static const char balls[] =
@@ -244,7 +240,7 @@ static const char balls[] =
     "'b', 'model': 'm'}], 'pairs': [%s]}";
 
 /* Copies of one body: all pairs, once if the order does not matter. */
-static void pairs_of_copies(void)
+TEST(pairs_of_copies)
 {
     char text[2000];
     sp_scene s;
@@ -273,18 +269,17 @@ static void pairs_of_copies(void)
 static void refuse(int line, const char *message, const edit *edits)
 {
     char *text = edited(full, edits);
-    sp_scene s;
+    OWNED(sp_scene) s;
     context.message[0] = 0;
     const int status = sp_scene_parse(&context, text, (int64_t)strlen(text), "", &s);
     CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line,
           status, context.message, message);
     CHECK(!s.pool.first && !s.models && !s.bodies, "line %d: something is left", line);
-    sp_scene_free(&s);
     free(text);
 }
 #define REFUSE(message, ...) refuse(__LINE__, message, (const edit[]){__VA_ARGS__, {0}})
 
-static void values_refused(void)
+TEST(values_refused)
 {
     REFUSE("models: it is missing", {"models", ""});
     REFUSE("bodies: it is missing", {"bodies", ""});
@@ -353,7 +348,7 @@ static void values_refused(void)
     REFUSE("coupling.kind: \"\\?\" is none of static, dynamic", {"coupling.kind", "'\\\\?'"});
 }
 
-static void names_refused(void)
+TEST(names_refused)
 {
     REFUSE("models: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -",
            {"models.a b", "{'kind': 'rigid', 'mesh': 'm'}"});
@@ -385,7 +380,7 @@ static void names_refused(void)
            {"contact.\x1b\xc3\xa4\x7f\n", "1"});
 }
 
-static void models_refused(void)
+TEST(models_refused)
 {
     REFUSE("models.tool: none of mesh, surface, field, voxmap, plane, sphere, box, pointshell is there",
            {"models.tool", "{'kind': 'rigid'}"});
@@ -465,7 +460,7 @@ static void models_refused(void)
     REFUSE("models.table.plane.normal: it is zero", {"models.table.plane.normal", "[0, 0, 0]"});
 }
 
-static void bodies_refused(void)
+TEST(bodies_refused)
 {
     REFUSE("bodies[2].path: it is missing, the motion is path", {"bodies[2].path", ""});
     REFUSE("bodies[0].path: it means nothing where motion is fixed", {"bodies[0].path", "'x'"});
@@ -505,7 +500,7 @@ static void bodies_refused(void)
     REFUSE("traversal.cold: null, expected a whole number", {"traversal.cold", "null"});
 
     /* a static coupling needs no mass, and 100000 bodies are allowed */
-    sp_scene s;
+    OWNED(sp_scene) s;
     CHECK_OK(parse("{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': "
                    "[{'name': 'b', 'model': 'm', "
                    "'motion': 'coupled'},"
@@ -514,7 +509,6 @@ static void bodies_refused(void)
                    ".", &s));
     CHECK(s.body_count == 100000, "%lld bodies", (long long)s.body_count);
     TEXT(s.bodies[99999].name, "c[99998]");
-    sp_scene_free(&s);
 }
 
 /* Two copies of a leaf on a branch, which is anchored. */
@@ -528,7 +522,7 @@ static const char tree[] =
     " 'joints': [{'child': 'branch'}, {'child': 'leaf[0]', 'parent': 'branch', 'interface': 'Spitze links'},"
     " {'child': 'leaf[1]', 'child_interface': 'foot', 'parent': 'branch', 'interface': 'right'}]}";
 
-static void joints(void)
+TEST(joints)
 {
     sp_scene s;
     CHECK_OK(parse(tree, "folder", &s));
@@ -573,7 +567,7 @@ static void joints(void)
     }
 }
 
-static void pairs_refused(void)
+TEST(pairs_refused)
 {
     REFUSE("pairs[0]: model table has no pointshell", {"pairs[0]", "['table', 'ball']"});
     REFUSE("pairs[2]: another count, expected an array of two names", {"pairs[2]", "['tool']"});
@@ -611,7 +605,7 @@ static void fails(const char *text, int64_t count, const char *beginning)
     CHECK(!s.pool.first, "something is left");
 }
 
-static void hostile(void)
+TEST(hostile)
 {
     fails("", 0, "line 1, column 0: ");
     fails("[1]", 3, "an array, expected an object");
@@ -657,14 +651,13 @@ static void hostile(void)
     static const char others[] = "\0\"[]{},:-0e.\\\xff ";
     for (size_t at = 0; at < length; at++)
         for (size_t k = 0; k < sizeof others - 1; k += 1 + (at + k) % 3) {
-            sp_scene s;
+            OWNED(sp_scene) s;
             const char kept = good[at];
             good[at] = others[k];
             context.message[0] = 0;
             const int status = sp_scene_parse(&context, good, (int64_t)length, "", &s);
             CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "byte %zu, \"%c\": status %d", at,
                   others[k], status);
-            sp_scene_free(&s);
             good[at] = kept;
         }
     free(good);
@@ -672,26 +665,24 @@ static void hostile(void)
 
 /* ---- page and schema ---- */
 
-static void schema(void)
+TEST(schema)
 {
     const int keys = check_schema("formats/scene.schema.json", &sp_scene_keys);
     NOTE("%d keys", keys);
 }
 
-static void pages(void)
+TEST(pages)
 {
     char *page = source_file("formats/scene.md"), *paths = source_file("formats/paths.md");
     if (page && paths) {
         find_rows("scene.md", page, &sp_scene_keys);
         char *example = example_of(page, "    {\n"), *path_example = example_of(paths, "    t,x,y,z");
-        sp_scene s;
-        sp_path path;
+        OWNED(sp_scene) s;
+        OWNED(sp_path) path;
         CHECK_OK(sp_scene_parse(&context, example, (int64_t)strlen(example), "", &s));
         CHECK(s.body_count == 515, "%lld bodies", (long long)s.body_count); /* 8³ balls and three */
-        sp_scene_free(&s);
         CHECK_OK(sp_path_parse(&context, path_example, (int64_t)strlen(path_example), &path));
         CHECK(path.count == 3, "%lld lines", (long long)path.count);
-        sp_path_free(&path);
         free(example);
         free(path_example);
     }
@@ -723,7 +714,7 @@ static void slerp(const double a[4], const double b[4], double s, double q[4])
         q[k] = (sin((1 - s) * angle) * a[k] + sin(s * angle) * b[k]) / sin(angle);
 }
 
-static void path_between(void)
+TEST(path_between)
 {
     sp_path path;
     CHECK_OK(read_path("t,x,y,z,qw,qx,qy,qz # a header\n"
@@ -771,7 +762,7 @@ static void path_between(void)
 
 /* Velocities: by differences of the pose, which is exact for x; dq/dt = ½ ω q for rotations. Errors of central
  * differences fall with the square of the step. */
-static void path_velocity(void)
+TEST(path_velocity)
 {
     sp_path path;
     CHECK_OK(read_path("0,0,0,0,1,0,0,0\n2,4,-2,1,0.5,0.5,-0.5,0.5\n3,0,0,0,0.8,0,0.6,0\n", &path));
@@ -837,14 +828,14 @@ static void path_velocity(void)
 }
 
 /* Many lines: the right segment is found, and a spin of many turns keeps to its hemisphere. */
-static void path_long(void)
+TEST(path_long)
 {
     enum { LINES = 1000 };
-    char *text = malloc(LINES * 100), *at = text;
+    char *text = test_new(LINES, 100), *at = text;
     for (int i = 0; i < LINES; i++) /* 0.5 rad for each line about z; every third quaternion is turned over */
         at += sprintf(at, "%d,%d,0,0,%.17g,0,0,%.17g\n", i * i, i, (i % 3 ? 1 : -1) * cos(0.25 * i),
                       (i % 3 ? 1 : -1) * sin(0.25 * i));
-    sp_path path;
+    OWNED(sp_path) path;
     CHECK_OK(read_path(text, &path));
     for (int i = 0; i + 1 < LINES; i++) {
         CHECK(dot4(path.pose[i].q, path.pose[i + 1].q) > 0, "line %d", i);
@@ -856,12 +847,10 @@ static void path_long(void)
         CHECK_NEAR(v[0], 1 / step, 1e-15);
         CHECK_NEAR(v[5], 0.5 / step, 1e-13);
     }
-    sp_path_free(&path);
-    free(text);
 }
 
 /* The path of a device, with a column and without. */
-static void path_clutch(void)
+TEST(path_clutch)
 {
     const bool held[] = {true, true, false, true};
     sp_path path;
@@ -886,7 +875,7 @@ static void device_path_fails(const char *text, const char *message)
     CHECK(!path.pool.first && path.count == 0 && !path.clutch, "something is left");
 }
 
-static void device_paths_refused(void)
+TEST(device_paths_refused)
 {
     device_path_fails("0,0,0,0,1,0,0\n", "line 1: 7 fields, expected t,x,y,z,qw,qx,qy,qz and maybe clutch");
     device_path_fails("0,0,0,0,1,0,0,0,0,0\n", "line 1: 10 fields, expected t,x,y,z,qw,qx,qy,qz and maybe clutch");
@@ -911,7 +900,7 @@ static void path_fails(const char *text, const char *message)
     CHECK(!path.pool.first && path.count == 0, "something is left");
 }
 
-static void paths_refused(void)
+TEST(paths_refused)
 {
     path_fails("", "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
     path_fails("t,x,y,z,qw,qx,qy,qz\n# only this\n", "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
@@ -936,29 +925,4 @@ static void paths_refused(void)
                "line 2: t: 4.94066e-324 s after 0 s is too long or too short a step");
     path_fails("0,0,1e308,0,1,0,0,0\n1,0,-1e308,0,1,0,0,0\n",
                "line 2: y: from 1e+308 to -1e+308 m in 1 s, which has no finite velocity");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(every_key);
-    RUN(defaults);
-    RUN(folders);
-    RUN(pairs_of_copies);
-    RUN(values_refused);
-    RUN(names_refused);
-    RUN(models_refused);
-    RUN(bodies_refused);
-    RUN(joints);
-    RUN(pairs_refused);
-    RUN(hostile);
-    RUN(schema);
-    RUN(pages);
-    RUN(path_between);
-    RUN(path_velocity);
-    RUN(path_long);
-    RUN(path_clutch);
-    RUN(paths_refused);
-    RUN(device_paths_refused);
-    return test_end();
 }

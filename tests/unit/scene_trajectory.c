@@ -160,13 +160,13 @@ static sp_scene_trajectory_layout shape_of(int i)
     return shape;
 }
 
-static void round_trip(void)
+TEST(round_trip)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const sp_scene_trajectory_layout shape = shape_of((int)i);
         blob bytes = write_motion(&shape, cases[i].frames);
         for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            sp_scene_trajectory got;
+            OWNED(sp_scene_trajectory) got = {0};
             const int status = read_blob(bytes, as_pipe, read_motion, &got);
             CHECK(status == SP_OK, "case %d: %s", (int)i, context.message);
             if (status != SP_OK)
@@ -187,7 +187,6 @@ static void round_trip(void)
             CHECK(!strcmp(json_string_value(json_object_get(got.meta, "scene")), HASH) && strlen(got.hash) == 64 &&
                       !got.truncated && got.result,
                   "case %d: end", (int)i);
-            sp_scene_trajectory_free(&got);
         }
         blob again = write_motion(&shape, cases[i].frames);
         CHECK(again.size == bytes.size && !memcmp(again.data, bytes.data, (size_t)bytes.size), "case %d: other bytes",
@@ -197,7 +196,7 @@ static void round_trip(void)
     }
 }
 
-static void blocks_and_order(void)
+TEST(blocks_and_order)
 {
     static const char *const series[] = {"time",         "pose",          "twist",         "q",
                                          "qdot",         "wrench",        "energy",        "counts",
@@ -206,7 +205,7 @@ static void blocks_and_order(void)
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
         const sp_scene_trajectory_layout shape = shape_of(i);
         blob bytes = write_motion(&shape, cases[i].frames);
-        sp_file file;
+        OWNED(sp_file) file = {0};
         CHECK_OK(read_blob(bytes, false, read_any, &file));
         int64_t at = 1, frames = 0; /* after meta */
         for (int64_t block = 0; frames < cases[i].frames; block++) {
@@ -226,12 +225,11 @@ static void blocks_and_order(void)
         }
         CHECK(at == file.members.count || at == file.members.count - 1, "case %d: %d of %d members", i, (int)at,
               (int)file.members.count);
-        sp_file_free(&file);
         free(bytes.data);
     }
 }
 
-static void shapes_refused(void)
+TEST(shapes_refused)
 {
     sp_writer *writer;
     sp_scene_trajectory_writer *motion;
@@ -255,7 +253,7 @@ static void shapes_refused(void)
     close(descriptor);
 }
 
-static void nothing_infinite(void)
+TEST(nothing_infinite)
 {
     sp_writer *writer;
     sp_scene_trajectory_writer *motion;
@@ -344,7 +342,7 @@ static blob two_blocks(const char *meta, int skip, int changed, member other)
 }
 
 /* Truncated anywhere, a motion gives exactly its complete blocks. */
-static void partial(void)
+TEST(partial)
 {
     enum { BLOCKS = 3 };
     small block;
@@ -369,7 +367,7 @@ static void partial(void)
         int whole = 0;
         while (whole < BLOCKS && end[whole] <= size)
             whole++;
-        sp_scene_trajectory got;
+        OWNED(sp_scene_trajectory) got = {0};
         if (ftruncate(descriptor, size))
             abort();
         lseek(descriptor, 0, SEEK_SET);
@@ -386,12 +384,11 @@ static void partial(void)
             CHECK(got.time[f] == (double)f && got.q[f] == 10 * (double)f &&
                       got.contact_begin[f] == f / 3 * 3 + (f % 3 == 2 ? 2 : 0),
                   "cut to %d: frame %d", (int)size, (int)f);
-        sp_scene_trajectory_free(&got);
     }
     close(descriptor);
 }
 
-static void metas_refused(void)
+TEST(metas_refused)
 {
     const member none = {0};
     const struct {
@@ -449,7 +446,7 @@ static void metas_refused(void)
         refuse(two_blocks(table[i].meta, -1, -1, none), read_motion, table[i].words, (int)i);
 }
 
-static void members_refused(void)
+TEST(members_refused)
 {
     static const double back[3] = {5, 4, 6}, again[3] = {2, 3, 4}, late[4] = {3, 4, 5, 6}, zeros[64];
     static double poses[42], hands[21], bad[36];
@@ -523,7 +520,7 @@ static void members_refused(void)
 }
 
 /* Columns in the other order and whole numbers of half the size are what container.md allows. */
-static void orders_and_widths(void)
+TEST(orders_and_widths)
 {
     static double turned[42];
     static const int32_t narrow[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
@@ -541,18 +538,4 @@ static void orders_and_widths(void)
     CHECK(got.counts[12] == 0 && got.counts[23] == 11, "the width");
     sp_scene_trajectory_free(&got);
     free(bytes.data);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(round_trip);
-    RUN(blocks_and_order);
-    RUN(shapes_refused);
-    RUN(nothing_infinite);
-    RUN(partial);
-    RUN(metas_refused);
-    RUN(members_refused);
-    RUN(orders_and_widths);
-    return test_end();
 }

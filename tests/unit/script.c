@@ -4,8 +4,6 @@
 #include "base/context.h"
 #include "test.h"
 
-static sp_context context;
-
 static const char tools[] = "simimport modes modalderiv masspca simfull";
 
 /* Hashes are 64 times one digit. */
@@ -71,7 +69,7 @@ static bool has_line(const char *text, const char *line)
 #define CHECK_ORDER(text, a, b) CHECK(place_of(text, a) >= 0 && place_of(text, a) < place_of(text, b), "in:\n%s", text)
 
 /* The history has its entries in the wrong order; the commands are in the order of dependence. */
-static void order_of_commands(void)
+TEST(order_of_commands)
 {
     int status;
     char *text = script_of(
@@ -101,7 +99,7 @@ static void order_of_commands(void)
 
 /* Flags, defaults that are false or null, repeated options, numbers that must be exact, words that a shell would split.
  */
-static void options_of_parameters(void)
+TEST(options_of_parameters)
 {
     int status;
     char *text = script_of("{'tool':'simimport','version':'1','parameters':{'turn':true,'off':false,'young':null,'"
@@ -120,7 +118,7 @@ static void options_of_parameters(void)
 
 /* Base names are part of the bytes: of two files called m.npz the later stands in a folder; one file under two names is
  * copied. */
-static void names_that_clash(void)
+TEST(names_that_clash)
 {
     int status;
     char *text = script_of(
@@ -143,7 +141,7 @@ static void names_that_clash(void)
 }
 
 /* An input from a pipe has no name and becomes a redirection. */
-static void pipes(void)
+TEST(pipes)
 {
     int status;
     char *text =
@@ -158,7 +156,7 @@ static void pipes(void)
 }
 
 /* One command made the modes and the matrix; a command whose -o is not needed writes to nowhere. */
-static void several_outputs(void)
+TEST(several_outputs)
 {
     int status;
     const char *both = "{'tool':'masspca','version':'1','parameters':{},"
@@ -184,7 +182,7 @@ static void several_outputs(void)
 }
 
 /* KEY=FILE: keys are parameters, files inputs of the same option, in the same order; each pair is quoted as a word. */
-static void keys_with_files(void)
+TEST(keys_with_files)
 {
     int status;
     char *text = script_of("{'tool':'simfull','version':'1','parameters':{'model':'nonlinear','prescribe':['tip','a=b "
@@ -206,7 +204,7 @@ static void keys_with_files(void)
 }
 
 /* Meta may come from others: nothing in it may become a command, leave the folder, or cause an endless loop. */
-static void hostile_histories(void)
+TEST(hostile_histories)
 {
     static const char *const bad[] = {
         "{'tool':'rm','version':'1','parameters':{},'inputs':[]}",
@@ -252,7 +250,7 @@ static void hostile_histories(void)
     free(text);
 }
 
-static void quoting(void)
+TEST(quoting)
 {
     static const char *const words[][2] = {{"plain-1.npz", "plain-1.npz"}, {"", "''"},     {"a b", "'a b'"},
                                            {"it's", "'it'\\''s'"},         {"~x", "'~x'"}, {"$(x)`y`", "'$(x)`y`'"}};
@@ -267,18 +265,4 @@ static void quoting(void)
         CHECK(!strcmp(text, words[i][1]), "%s, expected %s", text, words[i][1]);
         free(text);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(order_of_commands);
-    RUN(options_of_parameters);
-    RUN(names_that_clash);
-    RUN(pipes);
-    RUN(several_outputs);
-    RUN(keys_with_files);
-    RUN(hostile_histories);
-    RUN(quoting);
-    return test_end();
 }

@@ -28,7 +28,7 @@ static void *write_blocks(void *unused)
 }
 
 /* All words of a copy are from one write, and copies never go back to an earlier one. */
-static void copies_are_whole(void)
+TEST(copies_are_whole)
 {
     pthread_t writer;
     uint64_t word[WORDS], last = 0;
@@ -50,7 +50,7 @@ static void copies_are_whole(void)
 }
 
 /* A writer that ends in the middle: readers detect it, and the next writer repairs the block. */
-static void an_unfinished_write(void)
+TEST(an_unfinished_write)
 {
     uint64_t word = 7, copy = 0;
     memset(memory, 0, sizeof memory);
@@ -80,7 +80,7 @@ static void hear(void *data, const osc_message *message)
 }
 
 /* The two examples of the specification, byte by byte. */
-static void examples_of_the_specification(void)
+TEST(examples_of_the_specification)
 {
     static const char oscillator[] = "/oscillator/4/frequency\0,f\0\0\x43\xdc\0\0";
     static const char foo[] =
@@ -102,7 +102,7 @@ static void examples_of_the_specification(void)
 }
 
 /* Arguments without a meaning for a server are skipped by their sizes. */
-static void other_types(void)
+TEST(other_types)
 {
     static const char packet[] = "/x\0\0,hbTtd\0\0\xff\xff\xff\xff\xff\xff\xff\xfe\0\0\0\x05"
                                  "abcde\0\0\0\0\0\0\0\0\0\0\x01\x40\x09\x21\xfb\x54\x44\x2d\x18";
@@ -113,7 +113,7 @@ static void other_types(void)
 }
 
 /* What is written is read; a message without room leaves the others. */
-static void written_and_read(void)
+TEST(written_and_read)
 {
     const double value[3] = {0.1, -2, 1e300};
     char bytes[120];
@@ -136,14 +136,4 @@ static void written_and_read(void)
     CHECK(!strcmp(h.last.argument[0].text, "peg") && h.last.argument[1].number == -5, "%s", h.last.argument[0].text);
     for (int i = 0; i < 3; i++)
         CHECK_NEAR(h.last.argument[2 + i].number, value[i], 0);
-}
-
-int main(void)
-{
-    RUN(copies_are_whole);
-    RUN(an_unfinished_write);
-    RUN(examples_of_the_specification);
-    RUN(other_types);
-    RUN(written_and_read);
-    return test_end();
 }

@@ -24,7 +24,7 @@ static void centre(const sp_mesh *mesh, int64_t element, double x[3])
  * the plane y = 0, and "inside", the faces in the plane z = 0.5 of the elements below it. */
 static void add_sets(sp_mesh *mesh)
 {
-    sp_list entries = {0};
+    OWNED(sp_list) entries = {0};
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         if (mesh->vertices[3 * v] < 1)
             *(int64_t *)sp_list_add(&entries, 1, sizeof v) = v;
@@ -59,7 +59,6 @@ static void add_sets(sp_mesh *mesh)
         CHECK_OK(sp_mesh_add_to_set(&context, mesh, inside ? "inside" : "wall", SP_SET_FACES, entries.count / 2,
                                     entries.data));
     }
-    sp_list_free(&entries);
 }
 
 static bool same_set(const sp_mesh_set *a, const sp_mesh_set *b)
@@ -85,12 +84,13 @@ static void check_sets(sp_mesh *mesh, const char *after)
     sp_pool_free(&fresh.pool);
 }
 
-static void edits(void)
+TEST(edits)
 {
     static const int types[] = {SP_HEX8, SP_TET4, SP_TET10, SP_HEX20, SP_HEX27, SP_WEDGE6, SP_WEDGE18};
     for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
-        sp_mesh mesh, made;
-        sp_pool pool = {0};
+        OWNED(sp_mesh) mesh;
+        sp_mesh made;
+        OWNED(sp_pool) pool = {0};
         int64_t *origin, dropped;
         int to[SP_ELEMENT_TYPES];
         make_typed(types[k], 3, 2, 2, side, 0, true, &mesh);
@@ -123,16 +123,14 @@ static void edits(void)
             check_sets(&made, "splitting");
             sp_mesh_free(&made);
         }
-        sp_pool_free(&pool);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Entries are sorted and kept once; a second addition joins; a part without entries has no set. */
-static void additions(void)
+TEST(additions)
 {
-    sp_mesh mesh, made;
-    sp_pool pool = {0};
+    OWNED(sp_mesh) mesh, made;
+    OWNED(sp_pool) pool = {0};
     int64_t *origin, *vertices, count;
     bool keep[2] = {true, false};
     make_typed(SP_HEX20, 2, 1, 1, side, 0, true, &mesh);
@@ -153,9 +151,6 @@ static void additions(void)
     CHECK(count == 13, "%lld vertices", (long long)count);
     CHECK_OK(sp_mesh_keep(&context, &mesh, keep, &pool, &made, &origin));
     CHECK(!sp_mesh_find_set(&made, "a", SP_SET_FACES), "a set of faces of another part");
-    sp_mesh_free(&made);
-    sp_mesh_free(&mesh);
-    sp_pool_free(&pool);
 }
 
 static blob file_with(sp_mesh *mesh)
@@ -174,24 +169,22 @@ static blob file_with(sp_mesh *mesh)
     return bytes;
 }
 
-static void files(void)
+TEST(files)
 {
-    sp_mesh mesh, got;
+    OWNED(sp_mesh) mesh, got;
     make_typed(SP_TET10, 3, 2, 2, side, 0, true, &mesh);
     add_sets(&mesh);
     blob bytes = file_with(&mesh);
     CHECK_OK(read_blob(bytes, false, read_mesh, &got));
     check_sets(&got, "writing and reading");
-    sp_mesh_free(&got);
     free(bytes.data);
-    sp_mesh_free(&mesh);
 }
 
 /* A set of a mesh that is wrong in one way, written without a check and read. */
 static void refuse_set(const char *name, sp_set_kind kind, int64_t count, const int64_t *index, const char *words,
                        int line)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     make_typed(SP_HEX8, 2, 1, 1, side, 0, true, &mesh);
     sp_mesh_set sets[2] = {{.kind = kind, .count = count, .index = (int64_t *)index},
                            {.name = "other", .kind = SP_SET_VERTICES, .count = 1, .index = (int64_t[]){3}}};
@@ -199,10 +192,9 @@ static void refuse_set(const char *name, sp_set_kind kind, int64_t count, const 
     mesh.set_count = 2;
     mesh.sets = sets;
     refuse(file_with(&mesh), read_mesh, words, line);
-    sp_mesh_free(&mesh);
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     refuse_set("s", SP_SET_VERTICES, 2, (int64_t[]){0, 12}, "\"s\" names vertex 12 of 12", __LINE__);
     refuse_set("s", SP_SET_VERTICES, 2, (int64_t[]){-1, 2}, "\"s\" names vertex -1 of 12", __LINE__);
@@ -228,7 +220,7 @@ static void refusals(void)
                  "\"poisson\":0}],\"sets\":" text)
 
 /* Descriptions that do not agree with the members. */
-static void descriptions(void)
+TEST(descriptions)
 {
     static const double corner[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
     static const int64_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, none[1] = {0}, two[2] = {1, 2};
@@ -246,13 +238,7 @@ static void descriptions(void)
     REFUSE(make(SETS("[]"), with, 0), read_mesh, "there are 2 entries, the sets have 0");
 }
 
-int main(void)
+BEFORE_TESTS()
 {
     context.threads = 2;
-    RUN(edits);
-    RUN(additions);
-    RUN(files);
-    RUN(refusals);
-    RUN(descriptions);
-    return test_end();
 }

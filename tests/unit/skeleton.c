@@ -8,7 +8,7 @@
 
 #include <lapacke.h>
 
-static sp_context context; /* CHECK_OK prints its message */
+OWNER(sp_skeleton)
 
 /* ---- a tree of all kinds of joints; each bone consists of a few point masses, which are also vertices attached to it
  * ---- */
@@ -152,11 +152,11 @@ static double slope(const double error[LEVELS])
 
 /* The definition of joints: a revolute joint has the same place and axis in parent and child, and the rotation between
  * them is θ; a prismatic joint does not rotate, and translates by θ along its axis. */
-static void joints_hold(void)
+TEST(joints_hold)
 {
     tree t;
     make_tree(&t);
-    sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, false);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, none, 0, false, false);
     for (int i = 0; i < BONES; i++) {
         const sp_bone *b = &t.bones[i];
         sp_pose child, parent = sp_pose_identity();
@@ -186,16 +186,15 @@ static void joints_hold(void)
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(v[k], angle * axis[k], 1e-14);
     }
-    sp_skeleton_free(s);
 }
 
-static void columns_and_place(void)
+TEST(columns_and_place)
 {
     tree t;
     sp_joint_system joints;
     make_tree(&t);
     static double u[3 * VERTICES], v[3 * VERTICES], ahead[3 * VERTICES], behind[3 * VERTICES];
-    sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, false);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, none, 0, false, false);
     CHECK(sp_skeleton_count(s) == BONES, "count");
     sp_skeleton_place(s, u, v);
     sp_skeleton_joint_system(s, 0, 0, 0, &joints);
@@ -228,16 +227,14 @@ static void columns_and_place(void)
             const double d = 0.02 / (1 << level);
             double theta[BONES];
             coordinates(&t, theta, j, d);
-            sp_skeleton *a = make(&t, theta, NULL, none, 0, false, false);
+            OWNED_POINTER(sp_skeleton) *a = make(&t, theta, NULL, none, 0, false, false);
             coordinates(&t, theta, j, -d);
-            sp_skeleton *b = make(&t, theta, NULL, none, 0, false, false);
+            OWNED_POINTER(sp_skeleton) *b = make(&t, theta, NULL, none, 0, false, false);
             sp_skeleton_place(a, ahead, NULL);
             sp_skeleton_place(b, behind, NULL);
             for (int row = 0; row < 3 * VERTICES; row++)
                 worst[level] = fmax(
                     worst[level], fabs((ahead[row] - behind[row]) / (2 * d) - joints.columns[3 * VERTICES * j + row]));
-            sp_skeleton_free(a);
-            sp_skeleton_free(b);
         }
         if (t.bones[j].kind == SP_JOINT_PRISMATIC) /* linear: rounding errors divided by the step only */
             CHECK(worst[LEVELS - 1] < 1e-12, "joint %d: %g", j, worst[LEVELS - 1]);
@@ -256,29 +253,26 @@ static void columns_and_place(void)
         for (int i = 0; i < BONES; i++)
             for (int end = 0; end < 2; end++)
                 theta[end][i] = t.bones[i].start + (end ? -d : d) * t.bones[i].rate;
-        sp_skeleton *a = make(&t, theta[0], NULL, none, 0, false, false),
-                    *b = make(&t, theta[1], NULL, none, 0, false, false);
+        OWNED_POINTER(sp_skeleton) *a = make(&t, theta[0], NULL, none, 0, false, false),
+                                   *b = make(&t, theta[1], NULL, none, 0, false, false);
         sp_skeleton_place(a, NULL, ahead);
         sp_skeleton_place(b, NULL, behind);
         for (int row = 0; row < 3 * VERTICES; row++)
             off[level] = fmax(off[level], fabs((ahead[row] - behind[row]) / (2 * d) - (v[row] - joints.arriving[row])));
-        sp_skeleton_free(a);
-        sp_skeleton_free(b);
     }
     NOTE("accelerations against differences: %.3g %.3g %.3g, slope %.4f", off[0], off[1], off[2], slope(off));
     CHECK(fabs(slope(off) - 2) < 0.01 && off[0] < 0.01, "%g %g %g", off[0], off[1], off[2]);
-    sp_skeleton_free(s);
 }
 
 /* Functions leave other entries of their arrays unchanged, and a skeleton moved by steps has the state of a new one at
  * those coordinates. */
-static void untouched(void)
+TEST(untouched)
 {
     tree t;
     make_tree(&t);
     t.bones[3].vertex_count = 2;
     static double u[3 * VERTICES], v[3 * VERTICES], theta[BONES], rate[BONES];
-    sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, false);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, none, 0, false, false);
     for (int i = 0; i < 3 * VERTICES; i++)
         u[i] = v[i] = 77;
     sp_skeleton_place(s, u, v);
@@ -291,7 +285,7 @@ static void untouched(void)
         theta[i] = t.bones[i].start + 0.25 * rate[i];
     }
     sp_skeleton_advance(s, 0.25, rate);
-    sp_skeleton *other = make(&t, theta, rate, none, 0, false, false);
+    OWNED_POINTER(sp_skeleton) *other = make(&t, theta, rate, none, 0, false, false);
     for (int i = 0; i < BONES; i++) {
         sp_pose a, b;
         sp_skeleton_pose(s, i, &a);
@@ -300,8 +294,6 @@ static void untouched(void)
                   sp_skeleton_coordinates(s)[i] == theta[i],
               "bone %d", i);
     }
-    sp_skeleton_free(s);
-    sp_skeleton_free(other);
     sp_skeleton_free(NULL);
 }
 
@@ -309,7 +301,7 @@ static void untouched(void)
 
 /* ½ θ̇ᵀ M_b θ̇ is ½ Σ m |ẋ|² over the points that the bones are made of, their velocities by differences of places,
  * extrapolated: (4 D(½d) − D(d))/3 is off by d⁴. */
-static void kinetic_energy(void)
+TEST(kinetic_energy)
 {
     tree t;
     sp_joint_system joints;
@@ -321,9 +313,8 @@ static void kinetic_energy(void)
         for (int side = 0; side < 2; side++) {
             for (int i = 0; i < BONES; i++)
                 theta[i] = t.bones[i].start + (side ? -d : d) * t.bones[i].rate;
-            sp_skeleton *s = make(&t, theta, NULL, none, 0, false, false);
+            OWNED_POINTER(sp_skeleton) *s = make(&t, theta, NULL, none, 0, false, false);
             sp_skeleton_place(s, side ? behind : ahead, NULL);
-            sp_skeleton_free(s);
         }
         for (int row = 0; row < 3 * VERTICES; row++)
             velocity[level][row] = (ahead[row] - behind[row]) / (2 * d);
@@ -332,7 +323,7 @@ static void kinetic_energy(void)
         const double v = (4 * velocity[1][row] - velocity[0][row]) / 3;
         T += 0.5 * t.mass[row / 3] * v * v;
     }
-    sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, false);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, none, 0, false, false);
     sp_skeleton_joint_system(s, 0, 0, 0, &joints);
     for (int i = 0; i < BONES; i++)
         for (int j = 0; j < BONES; j++) {
@@ -355,7 +346,6 @@ static void kinetic_energy(void)
             }
             CHECK_NEAR(joints.matrix[BONES * i + j], sum, 1e-13 * size + 1e-300);
         }
-    sp_skeleton_free(s);
 }
 
 static void matrix_at(const tree *t, int moved, double by, double M[BONES * BONES])
@@ -363,20 +353,19 @@ static void matrix_at(const tree *t, int moved, double by, double M[BONES * BONE
     double theta[BONES];
     sp_joint_system joints;
     coordinates(t, theta, moved, by);
-    sp_skeleton *s = make(t, theta, NULL, none, 0, false, true);
+    OWNED_POINTER(sp_skeleton) *s = make(t, theta, NULL, none, 0, false, true);
     sp_skeleton_joint_system(s, 0, 0, 0, &joints);
     memcpy(M, joints.matrix, BONES * BONES * sizeof *M);
-    sp_skeleton_free(s);
 }
 
 /* Lagrange: bias_j = Σ ∂M_jk/∂θ_l θ̇_k θ̇_l − ½ Σ ∂M_kl/∂θ_j θ̇_k θ̇_l. */
-static void bias_forces(void)
+TEST(bias_forces)
 {
     tree t;
     sp_joint_system joints;
     make_tree(&t);
     double bias[BONES], worst[LEVELS] = {0}, size = 0;
-    sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, true);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, none, 0, false, true);
     sp_skeleton_joint_system(s, 0, 1, 0, &joints);
     for (int i = 0; i < BONES; i++) {
         bias[i] = -joints.right[i];
@@ -384,7 +373,6 @@ static void bias_forces(void)
             bias[i] += joints.matrix[BONES * i + j] * t.bones[j].rate;
         size = fmax(size, fabs(bias[i]));
     }
-    sp_skeleton_free(s);
     for (int level = 0; level < LEVELS; level++) {
         static double ahead[BONES * BONES], behind[BONES * BONES], slope_of[BONES][BONES * BONES];
         const double d = 0.02 / (1 << level);
@@ -412,15 +400,14 @@ static double potential_at(const tree *t, int moved, double by, double time)
 {
     double theta[BONES], potential;
     coordinates(t, theta, moved, by);
-    sp_skeleton *s = make(t, theta, NULL, gravity, SPRINGS, true, false);
+    OWNED_POINTER(sp_skeleton) *s = make(t, theta, NULL, gravity, SPRINGS, true, false);
     sp_skeleton_energies(s, time, NULL, &potential);
-    sp_skeleton_free(s);
     return potential;
 }
 
 /* The right-hand side at rest is −h ∂V/∂θ, with the other ends of springs at t + h; V without springs is 0 at rest
  * coordinates. */
-static void potential_forces(void)
+TEST(potential_forces)
 {
     tree t;
     sp_joint_system joints;
@@ -464,13 +451,13 @@ static void potential_forces(void)
 }
 
 /* Attached vertices have weight, Σ m Jᵀ g, and no other effect. */
-static void weight(void)
+TEST(weight)
 {
     tree t;
     sp_joint_system a, b;
     make_tree(&t);
-    sp_skeleton *with = make(&t, NULL, NULL, gravity, 0, true, false),
-                *without = make(&t, NULL, NULL, gravity, 0, false, false);
+    OWNED_POINTER(sp_skeleton) *with = make(&t, NULL, NULL, gravity, 0, true, false),
+                               *without = make(&t, NULL, NULL, gravity, 0, false, false);
     const double h = 0.125;
     sp_skeleton_joint_system(with, 0, h, 1, &a);
     sp_skeleton_joint_system(without, 0, h, 1, &b);
@@ -483,12 +470,10 @@ static void weight(void)
         CHECK(fabs(sum) > 0.01, "joint %d feels nothing", j);
     }
     CHECK(!memcmp(a.matrix, b.matrix, BONES * BONES * sizeof(double)), "the matrix");
-    sp_skeleton_free(with);
-    sp_skeleton_free(without);
 }
 
 /* matrix = M_b + h C + β h² (k + Σ Jᵀ k J): the springs act at vertices, whose columns are J. */
-static void stiffness(void)
+TEST(stiffness)
 {
     tree t;
     sp_joint_system joints;
@@ -496,7 +481,7 @@ static void stiffness(void)
     static double M[BONES * BONES];
     for (int i = 0; i < BONES; i++)
         t.bones[i].damping = 1 + 0.5 * i;
-    sp_skeleton *s = make(&t, NULL, NULL, gravity, SPRINGS, true, false);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, gravity, SPRINGS, true, false);
     const double h = 0.25, beta = 0.75;
     sp_skeleton_joint_system(s, 0, 0, beta, &joints);
     memcpy(M, joints.matrix, sizeof M);
@@ -514,7 +499,6 @@ static void stiffness(void)
             CHECK_NEAR(joints.matrix[BONES * i + j], expected, 1e-12 * (1 + fabs(expected)));
             CHECK(joints.matrix[BONES * i + j] == joints.matrix[BONES * j + i], "%d, %d: not symmetric", i, j);
         }
-    sp_skeleton_free(s);
 }
 
 /* ---- motions ---- */
@@ -563,7 +547,7 @@ static double period_of(double amplitude, double guess, int steps)
     double omega, first = -1, second = -1;
     sp_bone b = pendulum(&omega);
     b.start = amplitude;
-    sp_skeleton *s = simple(1, &b, down);
+    OWNED_POINTER(sp_skeleton) *s = simple(1, &b, down);
     const double h = guess / steps;
     for (int64_t n = 0; n < 3 * (int64_t)steps && second < 0; n++) {
         const double before = *sp_skeleton_coordinates(s);
@@ -577,13 +561,12 @@ static double period_of(double amplitude, double guess, int steps)
                 second = t;
         }
     }
-    sp_skeleton_free(s);
     return second - first;
 }
 
 /* Without springs the step is that of symplectic Euler, whose places are those of the leapfrog: sin(½ ω′ h) = ½ ω h for
  * small angles. For large ones T = 2π / (ω agm(1, cos(½θ₀))), with errors that fall with h². */
-static void compound_pendulum(void)
+TEST(compound_pendulum)
 {
     double omega, error[LEVELS];
     pendulum(&omega);
@@ -641,7 +624,7 @@ static void runge_kutta(double y[4], double h, int steps)
     }
 }
 
-static void double_pendulum(void)
+TEST(double_pendulum)
 {
     double y[4] = {1.2, -0.5, 0.3, 1}, error[LEVELS], places[LEVELS][2];
     const sp_bone bones[2] = {{.parent = -1,
@@ -661,13 +644,12 @@ static void double_pendulum(void)
     runge_kutta(y, 1e-3, 1000); /* its error is of the order 1e-12 */
     for (int level = 0; level < LEVELS; level++) {
         const int steps = 1000 << level;
-        sp_skeleton *s = simple(2, bones, down);
+        OWNED_POINTER(sp_skeleton) *s = simple(2, bones, down);
         for (int n = 0; n < steps; n++)
             step(s, (double)n / steps, 1.0 / steps, 1);
         places[level][0] = sp_skeleton_coordinates(s)[0];
         places[level][1] = places[level][0] + sp_skeleton_coordinates(s)[1];
         error[level] = hypot(places[level][0] - y[0], places[level][1] - y[1]);
-        sp_skeleton_free(s);
     }
     const double better[2] = {2 * places[2][0] - places[1][0], 2 * places[2][1] - places[1][1]};
     NOTE("after 1 s: %.3g %.3g %.3g rad off, slope %.3f; extrapolated %.3g", error[0], error[1], error[2], slope(error),
@@ -678,7 +660,7 @@ static void double_pendulum(void)
 
 /* All joints, springs and gravity: the energy after half a second converges to the initial one with the first power of
  * h. */
-static void energy_stays(void)
+TEST(energy_stays)
 {
     tree t;
     make_tree(&t);
@@ -687,7 +669,7 @@ static void energy_stays(void)
     for (int halved = 0; halved < 2; halved++) {
         double drift[LEVELS], T, V, start = 0;
         for (int level = 0; level < LEVELS; level++) {
-            sp_skeleton *s = make(&t, NULL, NULL, gravity, SPRINGS, false, false);
+            OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, gravity, SPRINGS, false, false);
             const int steps = 1000 << level;
             const double h = 0.5 / steps;
             sp_skeleton_energies(s, 0, &T, &V);
@@ -696,7 +678,6 @@ static void energy_stays(void)
                 step(s, n * h, h, halved ? 0.5 : 1);
             sp_skeleton_energies(s, 0.5, &T, &V);
             drift[level] = T + V - start;
-            sp_skeleton_free(s);
         }
         const double size[LEVELS] = {fabs(drift[0]), fabs(drift[1]), fabs(drift[2])};
         NOTE("beta %g: of %.4g J, kinetic %.4g at the end, %.3g %.3g %.3g; slope %.3f", halved ? 0.5 : 1, start, T,
@@ -708,7 +689,7 @@ static void energy_stays(void)
 
 /* A slider on a spring: one step by hand, and the solution, a cosine, with errors proportional to h. With only a damper
  * v decreases by 1/(1 + h c/m) in each step. */
-static void slider(void)
+TEST(slider)
 {
     sp_bone b = {.parent = -1,
                  .kind = SP_JOINT_PRISMATIC,
@@ -756,7 +737,7 @@ static void slider(void)
 
 /* The other end of a spring moves: its place at t + h counts. Before the first and after the last time it is at rest.
  */
-static void moving_anchor(void)
+TEST(moving_anchor)
 {
     const double time[3] = {1, 2, 4}, anchor[9] = {0, 5, 0, 1, 5, 0, -3, 5, 0};
     const sp_bone b = {.parent = -1, .kind = SP_JOINT_PRISMATIC, .axis = {1, 0, 0}, .mass = 2, .start = 0.5};
@@ -766,7 +747,7 @@ static void moving_anchor(void)
         double t, at;
     } cases[] = {{-5, 0},  {0.9, 0}, {1, 0},    {1.25, 0.25}, {2, 1},
                  {2.5, 0}, {4, -3},  {4.5, -3}, {99, -3},     {INFINITY, -3}};
-    sp_skeleton *s = NULL;
+    OWNED_POINTER(sp_skeleton) *s = NULL;
     CHECK_OK(sp_skeleton_new(&context, 0, NULL, NULL, down, 1, &b, 1, &spring, &s));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sp_joint_system joints;
@@ -778,12 +759,11 @@ static void moving_anchor(void)
         sp_skeleton_energies(s, cases[i].t, NULL, &potential);
         CHECK_NEAR(potential, 5 * (gap * gap + 16), 1e-13);
     }
-    sp_skeleton_free(s);
 }
 
 /* A free body by three prismatic and three revolute joints without mass, with two more bodies on it and no forces.
  * Linear and angular momentum of their points are conserved to first order in h. */
-static void momentum(void)
+TEST(momentum)
 {
     enum { JOINTS = 8 };
     tree t;
@@ -808,7 +788,7 @@ static void momentum(void)
     for (int level = 0; level < LEVELS; level++) {
         static double u[3 * VERTICES], v[3 * VERTICES];
         double sums[2][6] = {{0}};
-        sp_skeleton *s = NULL;
+        OWNED_POINTER(sp_skeleton) *s = NULL;
         CHECK_OK(sp_skeleton_new(&context, VERTICES, t.vertices, t.mass, none, JOINTS, bones, 0, NULL, &s));
         const int steps = 500 << level;
         for (int end = 0; end < 2; end++) {
@@ -833,20 +813,19 @@ static void momentum(void)
             off[level] += fabs(sums[1][c] - sums[0][c]);
             size += fabs(sums[0][c]);
         }
-        sp_skeleton_free(s);
     }
     NOTE("momenta of %.4g, off by %.3g %.3g %.3g, slope %.3f", size, off[0], off[1], off[2], slope(off));
     CHECK(fabs(slope(off) - 1) < 0.05 && off[LEVELS - 1] < 0.01 * size, "slope %g", slope(off));
 }
 
-static void no_allocation(void)
+TEST(no_allocation)
 {
     tree t;
     sp_pose pose;
     double kinetic, potential;
     static double u[3 * VERTICES], v[3 * VERTICES];
     make_tree(&t);
-    sp_skeleton *s = make(&t, NULL, NULL, gravity, SPRINGS, true, false);
+    OWNED_POINTER(sp_skeleton) *s = make(&t, NULL, NULL, gravity, SPRINGS, true, false);
     sp_joint_system joints;
     const long before = allocations;
     sp_skeleton_joint_system(s, 0, 0.1, 1, &joints);
@@ -856,7 +835,6 @@ static void no_allocation(void)
     sp_skeleton_pose(s, 3, &pose);
     sp_skeleton_energies(s, 0.1, &kinetic, &potential);
     CHECK(allocations == before, "%ld", allocations - before);
-    sp_skeleton_free(s);
 }
 
 /* ---- refusals ---- */
@@ -879,7 +857,7 @@ static void refuse(int line, const tree *t, const double *acceleration, int64_t 
         refuse(__LINE__, &t, none, BONES, message);                                                                    \
     } while (0)
 
-static void refusals(void)
+TEST(refusals)
 {
     REFUSE(t.bones[2].parent = 2, "bone 2: parent 2, expected -1 or a bone before it");
     REFUSE(t.bones[0].parent = -2, "bone 0: parent -2, expected -1 or a bone before it");
@@ -922,7 +900,7 @@ static void refusals(void)
 
 /* Allowed inertias: a rod, a point, a rod written with six digits. Refused ones: eigenvalues of the last two are 1 ±
  * 1.1 and 3; and det < 0 with all minors before it positive. */
-static void inertias(void)
+TEST(inertias)
 {
     const double good[][6] = {{0, 0, 0, 0, 0, 0},
                               {1, 1, 0, 0, 0, 0},
@@ -936,27 +914,4 @@ static void inertias(void)
         CHECK(sp_bone_inertia_valid(good[i]), "%zu", i);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!sp_bone_inertia_valid(bad[i]), "%zu", i);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(joints_hold);
-    RUN(columns_and_place);
-    RUN(untouched);
-    RUN(kinetic_energy);
-    RUN(bias_forces);
-    RUN(potential_forces);
-    RUN(weight);
-    RUN(stiffness);
-    RUN(compound_pendulum);
-    RUN(double_pendulum);
-    RUN(energy_stays);
-    RUN(slider);
-    RUN(moving_anchor);
-    RUN(momentum);
-    RUN(no_allocation);
-    RUN(refusals);
-    RUN(inertias);
-    return test_end();
 }

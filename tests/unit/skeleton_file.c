@@ -4,7 +4,8 @@
 #include "formats/skeleton_internal.h"
 #include "keys_test.h"
 
-static sp_context context; /* CHECK_OK prints its message */
+OWNER(sp_skeleton)
+
 static sp_mesh mesh;
 
 /* Six cubes in a row, 2 × 7 × 2 vertices v = i + 7 (j + 2k) at i, j, k; cubes 0, 2, 4 and 5 are regions of bones, 1 and
@@ -56,7 +57,7 @@ static void has_vertices(const sp_skeleton_file *file, int bone, int count, cons
 }
 #define HAS_VERTICES(bone, count, ...) has_vertices(&f, bone, count, (const int64_t[]){__VA_ARGS__})
 
-static void every_key(void)
+TEST(every_key)
 {
     sp_skeleton_file f;
     CHECK_OK(parse(full, "some/folder", &f));
@@ -98,34 +99,31 @@ static void every_key(void)
     TEXT(f.paths[1], "some/folder/hand.csv");
 
     static const char line[] = "0,1,2,3,1,0,0,0\n0.5,4,5,6,0,1,0,0\n";
-    sp_path path;
+    OWNED(sp_path) path;
     CHECK_OK(sp_path_parse(&context, line, (int64_t)strlen(line), &path));
     CHECK_OK(sp_skeleton_file_set_path(&context, &f, 1, &path));
-    sp_path_free(&path);
     CHECK(f.springs[1].count == 2, "%lld anchors", (long long)f.springs[1].count);
     SAME(f.springs[1].time, 2, 0, 0.5);
     SAME(f.springs[1].anchor, 6, 1, 2, 3, 4, 5, 6);
     /* and the library accepts it */
-    sp_skeleton *s = NULL;
+    OWNED_POINTER(sp_skeleton) *s = NULL;
     double mass[28] = {0};
     CHECK_OK(sp_skeleton_new(&context, mesh.vertex_count, mesh.vertices, mass, (const double[]){0, 0, -9.81},
                              f.bone_count, f.bones, f.spring_count, f.springs, &s));
-    sp_skeleton_free(s);
     sp_skeleton_file_free(&f);
     CHECK(!f.bones && !f.pool.first, "freed");
 }
 
 /* Regions by number, several, overlapping with vertices and box of the same bone; a mark before the text; no springs.
  */
-static void selections(void)
+TEST(selections)
 {
-    sp_skeleton_file f;
+    OWNED(sp_skeleton_file) f;
     CHECK_OK(parse("\xef\xbb\xbf{'bones': [{'name': 'b', 'joint': 'prismatic', 'axis': [1, 0, 0], 'regions': [3, "
                    "'foot', 1], 'vertices': [27], 'box': [[0, 0, 0], [1, 0, 0]]}]}",
                    "", &f));
     CHECK(f.bone_count == 1 && f.spring_count == 0, "counts");
     HAS_VERTICES(0, 25, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27);
-    sp_skeleton_file_free(&f);
 }
 
 /* ---- refusals ---- */
@@ -133,18 +131,17 @@ static void selections(void)
 static void refuse(int line, const char *message, const edit *edits)
 {
     char *text = edited(full, edits);
-    sp_skeleton_file f;
+    OWNED(sp_skeleton_file) f;
     context.message[0] = 0;
     const int status = sp_skeleton_file_parse(&context, text, (int64_t)strlen(text), "", &mesh, &f);
     CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line,
           status, context.message, message);
     CHECK(!f.pool.first && !f.bones && !f.springs, "line %d: something is left", line);
-    sp_skeleton_file_free(&f);
     free(text);
 }
 #define REFUSE(message, ...) refuse(__LINE__, message, (const edit[]){__VA_ARGS__, {0}})
 
-static void bones_refused(void)
+TEST(bones_refused)
 {
     REFUSE("bones: it is missing", {"bones", ""});
     REFUSE("bones: it is empty", {"bones", "[]"});
@@ -191,7 +188,7 @@ static void bones_refused(void)
     free(many);
 }
 
-static void vertices_refused(void)
+TEST(vertices_refused)
 {
     REFUSE("bones[0].regions: a string, expected an array", {"bones[0].regions", "'thigh'"});
     REFUSE("bones[0].regions: it is empty", {"bones[0].regions", "[]"});
@@ -220,14 +217,14 @@ static void vertices_refused(void)
 
 /* Bones on paths, and vertices by segments: those named by other keys stay with their bones, the others go to the
  * nearest segment. Cubes 0 and 1 of the row belong to the first bone. */
-static void segments(void)
+TEST(segments)
 {
     static const char text[] =
         "{'bones': [{'name': 'a', 'joint': 'path', 'path': 'a.csv', 'regions': ['thigh'], 'segment': [0, 0, 0, 3, 0, "
         "0], "
         "'radius': 0.5}, {'name': 'b', 'parent': 'a', 'joint': 'path', 'at': [3, 0, 0], 'path': '/b.csv', 'segment': "
         "[4, 0, 0, 5, 0, 0], 'radius': 1}, {'name': 'c', 'joint': 'path', 'path': 'c.csv', 'vertices': [27]}]}";
-    sp_skeleton_file f;
+    OWNED(sp_skeleton_file) f;
     CHECK_OK(parse(text, "folder", &f));
     CHECK(f.bones[0].kind == SP_JOINT_PATH && f.bones[1].parent == 0, "joints");
     TEXT(f.bone_paths[0], "folder/a.csv");
@@ -242,10 +239,9 @@ static void segments(void)
                           f.bones, 0, NULL, &s) == SP_INPUT &&
               !strcmp(context.message, "bone 0: joint of kind 2"),
           "%s", context.message);
-    sp_skeleton_file_free(&f);
 }
 
-static void segments_refused(void)
+TEST(segments_refused)
 {
     REFUSE("bones[3].axis: it means nothing where joint is path", {"bones[3].joint", "'path'"});
     REFUSE("bones[3].path: it is missing, a joint that follows a path names it", {"bones[3].joint", "'path'"},
@@ -261,7 +257,7 @@ static void segments_refused(void)
            {"bones[3].segment", "[0, 0, 0, 1, 0, 0]"}, {"bones[3].radius", "0.1"}); /* all of them are of the thigh */
 }
 
-static void springs_refused(void)
+TEST(springs_refused)
 {
     REFUSE("springs: it is empty", {"springs", "[]"});
     REFUSE("springs[0].bone: \"arm\" is no bone, expected one of thigh, shin, foot, tail",
@@ -278,7 +274,7 @@ static void springs_refused(void)
 }
 
 /* Cut anywhere, and each byte replaced: it is read or refused, with a reason. */
-static void hostile(void)
+TEST(hostile)
 {
     static const char others[] = "\0\"[]{},:-0e.\\\xff ";
     sp_skeleton_file f;
@@ -315,22 +311,22 @@ static void hostile(void)
 
 /* ---- page and schema ---- */
 
-static void schema(void)
+TEST(schema)
 {
     const int keys = check_schema("formats/skeleton.schema.json", &sp_skeleton_keys);
     NOTE("%d keys", keys);
 }
 
 /* Tables and example of the page; the mesh of the example has the regions that it names. */
-static void pages(void)
+TEST(pages)
 {
     char *page = source_file("formats/skeleton.md");
     if (!page)
         return;
     find_rows("skeleton.md", page, &sp_skeleton_keys);
     char *example = example_of(page, "    {\n");
-    sp_mesh arm;
-    sp_skeleton_file f;
+    OWNED(sp_mesh) arm;
+    OWNED(sp_skeleton_file) f;
     make_box(4, 1, 1, 0.125, 0, &arm);
     arm.region[0] = 1;
     arm.region[3] = 2;
@@ -346,26 +342,16 @@ static void pages(void)
     CHECK_OK(sp_skeleton_file_parse(&context, example, (int64_t)strlen(example), "", &arm, &f));
     CHECK(f.bone_count == 2 && f.spring_count == 1 && f.bones[0].vertex_count == 8 && f.bones[1].vertex_count == 8,
           "%lld bones", (long long)f.bone_count);
-    sp_skeleton_file_free(&f);
-    sp_mesh_free(&arm);
     free(example);
     free(page);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     make_mesh();
-    RUN(every_key);
-    RUN(selections);
-    RUN(bones_refused);
-    RUN(vertices_refused);
-    RUN(segments);
-    RUN(segments_refused);
-    RUN(springs_refused);
-    RUN(hostile);
-    RUN(schema);
-    RUN(pages);
+}
+
+AFTER_TESTS()
+{
     sp_mesh_free(&mesh);
-    return test_end();
 }

@@ -2,14 +2,14 @@
  * recording. */
 #include "basis/sketch.h"
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/equilibrium.h"
 #include "integrate/integrate.h"
 #include "model/loads.h"
 #include "model/models.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_equilibrium)
+OWNER(sp_integrator)
 
 /* ---- selection ---- */
 
@@ -28,11 +28,10 @@ static void plane_distances(int64_t count, const double *point, double *distance
 
 static int64_t separate(int64_t count, const double *point, double separation, int64_t most, int64_t *kept)
 {
-    double *distance = calloc((size_t)((count + 1) * (count + 1)), 8);
+    double *distance = test_new((count + 1) * (count + 1), 8);
     int64_t kept_count = -1;
     plane_distances(count, point, distance);
     CHECK_OK(sp_separate(&context, count, distance, separation, most, kept, &kept_count));
-    free(distance);
     return kept_count;
 }
 
@@ -45,7 +44,7 @@ static void check_kept(const char *what, int64_t count, const int64_t *kept, int
               (long long)expected[i]);
 }
 
-static void the_densest_goes_first(void)
+TEST(the_densest_goes_first)
 {
     int64_t kept[MOST], count;
     /* three in a row, 0.8 apart: the middle one has two close neighbours */
@@ -73,7 +72,7 @@ static void the_densest_goes_first(void)
 
 /* In a row of samples 0.6 apart, all neighbours of a sample may be removed before it: every sample must have a kept one
  * near it. */
-static void what_lost_its_neighbours_comes_back(void)
+TEST(what_lost_its_neighbours_comes_back)
 {
     int64_t kept[MOST];
     for (int n = 2; n <= 40; n++) {
@@ -91,7 +90,7 @@ static void what_lost_its_neighbours_comes_back(void)
     }
 }
 
-static void separation_of_random_points(void)
+TEST(separation_of_random_points)
 {
     double point[2 * MOST];
     int64_t kept[MOST], again[MOST];
@@ -119,7 +118,7 @@ static void separation_of_random_points(void)
     }
 }
 
-static void the_farthest_ones(void)
+TEST(the_farthest_ones)
 {
     int64_t kept[MOST];
     /* on a line from rest: 10 is the farthest, then 5 (5 from both), then 2.4 (2.4 from rest), then 7.5 comes
@@ -134,7 +133,7 @@ static void the_farthest_ones(void)
                (int64_t[]){0, 2}); /* of 10 and 9.9 the earlier one is kept */
 }
 
-static void distances_in_the_mass(void)
+TEST(distances_in_the_mass)
 {
     enum { ROWS = 150, COUNT = 130 };
     double *A = malloc(sizeof(double) * ROWS * COUNT), *distance = malloc(sizeof(double) * (COUNT + 1) * (COUNT + 1)),
@@ -186,15 +185,14 @@ typedef struct cantilever {
 
 static void make_cantilever(cantilever *c)
 {
-    int64_t added;
     make_box(8, 2, 2, 0.1, 0, &c->mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &c->mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
+    fix_end(&c->mesh, 0.01);
     CHECK_OK(sp_fe_space_new(&context, &c->mesh, &c->body));
     CHECK_OK(sp_full_system_new(&context, &c->body, false, true, NULL, &c->system));
     c->n = c->body.dof_count;
 }
 
-static void free_cantilever(cantilever *c)
+static void cantilever_free(cantilever *c)
 {
     sp_full_system_free(&c->system);
     sp_fe_space_free(&c->body);
@@ -204,17 +202,16 @@ static void free_cantilever(cantilever *c)
 /* A force on the last vertex, the corner of the free end. */
 static void tip_load(const cantilever *c, double x, double y, double z, double *load)
 {
-    double *full = calloc((size_t)(3 * c->mesh.vertex_count), 8);
+    double *full = test_new(3 * c->mesh.vertex_count, 8);
     memcpy(full + 3 * c->mesh.vertex_count - 3, (double[]){x, y, z}, 24);
     sp_fe_space_gather(&c->body, full, load);
-    free(full);
 }
 
 /* ‖f(q) − F‖ / ‖F‖ by the assembly alone. */
 static double imbalance(const cantilever *c, const double *q, const double *load)
 {
     int64_t rows = 3 * c->mesh.vertex_count;
-    double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *r = calloc((size_t)c->n, 8), off = 0, size = 0;
+    double *u = test_new(rows, 8), *f = test_new(rows, 8), *r = test_new(c->n, 8), off = 0, size = 0;
     sp_fe_space_scatter(&c->body, q, u);
     sp_elastic_force(&context, &c->body, u, f);
     sp_fe_space_gather(&c->body, f, r);
@@ -222,20 +219,16 @@ static double imbalance(const cantilever *c, const double *q, const double *load
         off += (r[i] - load[i]) * (r[i] - load[i]);
         size += load[i] * load[i];
     }
-    free(u);
-    free(f);
-    free(r);
     return sqrt(off / size);
 }
 
-static void small_loads_respond_linearly(void)
+TEST(small_loads_respond_linearly)
 {
-    cantilever c;
+    OWNED(cantilever) c;
     make_cantilever(&c);
-    sp_equilibrium *equilibrium;
+    OWNED_POINTER(sp_equilibrium) *equilibrium;
     CHECK_OK(sp_equilibrium_new(&context, &c.system, 1e-13, 0, &equilibrium));
-    double *zero = calloc((size_t)c.n, 8), *load = calloc((size_t)c.n, 8), *u = calloc((size_t)c.n, 8),
-           *q = calloc((size_t)c.n, 8), error[3];
+    double *zero = test_new(c.n, 8), *load = test_new(c.n, 8), *u = test_new(c.n, 8), *q = test_new(c.n, 8), error[3];
     for (int s = 0; s < 3; s++) {
         sp_equilibrium_report report;
         double scale = 40 * pow(0.5, s), largest = 0;
@@ -251,12 +244,6 @@ static void small_loads_respond_linearly(void)
     }
     /* u + O(u²): the relative error halves with the load */
     CHECK_ORDERS(error, 1, 0.1, 0.1, "relative difference");
-    free(zero);
-    free(load);
-    free(u);
-    free(q);
-    sp_equilibrium_free(equilibrium);
-    free_cantilever(&c);
 }
 
 typedef struct ramp {
@@ -271,18 +258,19 @@ static void half_then_all(void *self, double t0, double t1, double *f)
         f[i] = (t0 + t1 < 2 ? 0.5 : 1) * r->load[i];
 }
 
-static void large_loads_are_balanced_from_anywhere(void)
+TEST(large_loads_are_balanced_from_anywhere)
 {
     enum { LOADS = 4 };
     /* N at a corner of a beam of 0.8 m with 3EI/L³ = 781 N/m: the tip moves by up to half the length */
     static const double force[LOADS][3] = {{0, 0, 300}, {0, 0, -300}, {-200, 200, 100}, {0, 0, 0}};
-    cantilever c;
+    OWNED(cantilever) c;
     make_cantilever(&c);
-    sp_equilibrium *equilibrium;
+    OWNED_POINTER(sp_equilibrium) *equilibrium;
     sp_equilibrium_report report;
     size_t bytes = (size_t)c.n * 8;
     CHECK_OK(sp_equilibrium_new(&context, &c.system, 0, 0, &equilibrium));
-    double *zero = calloc(1, bytes), *load = malloc(LOADS * bytes), *q = malloc(LOADS * bytes), *other = malloc(bytes);
+    double *zero = test_new(1, bytes), *load = malloc(LOADS * bytes), *q = malloc(LOADS * bytes),
+           *other = malloc(bytes);
     for (int l = 0; l < LOADS; l++) {
         const double *from = l ? q + (l - 1) * c.n : zero, *from_load = l ? load + (l - 1) * c.n : zero;
         tip_load(&c, force[l][0], force[l][1], force[l][2], load + l * c.n);
@@ -310,7 +298,7 @@ static void large_loads_are_balanced_from_anywhere(void)
     ramp r = {load + 2 * c.n, c.n};
     sp_external_loads forcing = {.self = &r, .mean = half_then_all};
     sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     CHECK_OK(sp_integrator_new(&context, &c.system, &forcing, &p, NULL, NULL, &it));
     for (int step = 0; step < 2; step++)
         CHECK_OK(sp_integrator_step(it));
@@ -323,23 +311,19 @@ static void large_loads_are_balanced_from_anywhere(void)
     int status = sp_equilibrium_find(equilibrium, zero, zero, load, other, &report);
     CHECK(status == SP_NUMERICAL || (status == SP_OK && imbalance(&c, other, load) < 1e-9), "status %d", status);
     NOTE("2 GN: status %d", status);
-    sp_integrator_free(it);
-    sp_equilibrium_free(equilibrium);
-    free(zero);
     free(load);
     free(q);
     free(other);
-    free_cantilever(&c);
 }
 
-static void responses_of_many_columns(void)
+TEST(responses_of_many_columns)
 {
     enum { COLUMNS = 37 };
-    cantilever c;
+    OWNED(cantilever) c;
     make_cantilever(&c);
     int64_t rows = 3 * c.mesh.vertex_count;
-    double *F = malloc((size_t)(c.n * COLUMNS) * 8), *X = malloc((size_t)(c.n * COLUMNS) * 8),
-           *u = calloc((size_t)rows, 8), *f = malloc((size_t)rows * 8), *v = calloc((size_t)rows, 8);
+    double *F = test_new(c.n * COLUMNS, 8), *X = test_new(c.n * COLUMNS, 8), *u = test_new(rows, 8),
+           *f = test_new(rows, 8), *v = test_new(rows, 8);
     random_field(c.n * COLUMNS, 21, F);
     CHECK_OK(sp_full_system_respond(&c.system, COLUMNS, F, X));
     double off = 0;
@@ -350,19 +334,13 @@ static void responses_of_many_columns(void)
             off = fmax(off, fabs(f[c.body.free[i]] - F[k * c.n + i]));
     }
     CHECK(off < 1e-9, "K x − f is %.1e of 1", off);
-    free(F);
-    free(X);
-    free(u);
-    free(f);
-    free(v);
-    free_cantilever(&c);
 }
 
 /* ---- intervals of a recording ---- */
 
-static void pieces(void)
+TEST(pieces)
 {
-    cantilever c;
+    OWNED(cantilever) c;
     make_cantilever(&c);
     sp_load loads[] = {
         {.start = 0.2, .end = 0.5, .kind = SP_LOAD_VERTEX, .id = 26, .force = {1, 0, 0}},
@@ -378,9 +356,9 @@ static void pieces(void)
         {0.2, 0.4, 1, 0, 0}, {0.4, 0.5, 1, 2, 0}, {0.5, 0.7, 0, 2, 0}, {0.7, 0.9, 0, 0, 4}, {1.5, INFINITY, 8, 0, 0}};
     /* means over a second: 0.3 N, 0.6 N, 0.8 N in the first; half of 8 N in the second; the last load continues */
     static const double by_second[][5] = {{0, 1, 0.3, 0.6, 0.8}, {1, 2, 4, 0, 0}};
-    sp_load_set loading;
-    sp_pool pool = {0};
-    double *time, *f = malloc((size_t)c.n * 8);
+    OWNED(sp_load_set) loading;
+    OWNED(sp_pool) pool = {0};
+    double *time, *f = test_new(c.n, 8);
     int64_t count, x = c.body.dof[3 * 26];
     CHECK_OK(sp_load_set_new(&context, &c.body, NULL, 0, 4, loads, (double[3]){0}, &c.system, &loading));
     sp_external_loads forcing = sp_load_set_external(&loading);
@@ -400,23 +378,4 @@ static void pieces(void)
         }
     }
     CHECK(sp_load_set_pieces(&context, &loading, 1e-300, &pool, &count, &time) == SP_USAGE, "1e300 pieces passed");
-    sp_load_set_free(&loading);
-    sp_pool_free(&pool);
-    free(f);
-    free_cantilever(&c);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(the_densest_goes_first);
-    RUN(what_lost_its_neighbours_comes_back);
-    RUN(separation_of_random_points);
-    RUN(the_farthest_ones);
-    RUN(distances_in_the_mass);
-    RUN(small_loads_respond_linearly);
-    RUN(large_loads_are_balanced_from_anywhere);
-    RUN(responses_of_many_columns);
-    RUN(pieces);
-    return test_end();
 }

@@ -1,11 +1,8 @@
 /* Skins: the motion of bones, weights by diffusion, and inertial forces against differences of the blended motion. */
-#include "bodies.h"
+#include "fixture.h"
 #include "model/modal_warp.h"
 #include "skin/inertia.h"
 #include "skin/weights.h"
-#include "test.h"
-
-static sp_context context;
 
 enum { R = 4, BONES = 3 };
 
@@ -42,7 +39,7 @@ static const sp_rig_bone bones[BONES] = {{-1, {0.1, 0.2, 0.3}, along, &swings[0]
 static const sp_rig rig = {BONES, bones};
 
 /* Velocities are the derivatives of the poses, and a joint stays closed. */
-static void poses(void)
+TEST(poses)
 {
     const double X[3] = {0.9, -0.4, 0.6}, t = 0.37;
     for (int b = 0; b < BONES; b++) {
@@ -83,19 +80,17 @@ static void poses(void)
 /* ---- weights ---- */
 
 /* In a bar whose ends are attached, weights are linear along it, whatever the elements are. */
-static void linear_weights(void)
+TEST(linear_weights)
 {
     for (int split = 0; split < 2; split++) {
-        sp_mesh box, mesh;
-        sp_skin skin;
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_skin) skin;
         sp_skin_report report;
         double worst = 0;
-        make_box(6, 2, 2, 0.25, 0, &box);
+        make_box(6, 2, 2, 0.25, 0, &mesh);
         if (split)
-            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-        else
-            mesh = box;
-        int64_t *attached = calloc((size_t)mesh.vertex_count, sizeof *attached);
+            split_mesh(&mesh);
+        int64_t *attached = test_new(mesh.vertex_count, sizeof *attached);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             attached[v] = mesh.vertices[3 * v] < 0.3 ? 1 : mesh.vertices[3 * v] > 1.2 ? 0 : -1;
         CHECK_OK(sp_skin_weights(&context, &mesh, 2, attached, 4, &skin, &report));
@@ -112,22 +107,17 @@ static void linear_weights(void)
         }
         NOTE("%s: weights within %.1e", split ? "tetrahedra" : "hexahedra", worst);
         CHECK(worst < 1e-14, "%g", worst);
-        free(attached);
-        sp_skin_free(&skin);
-        sp_mesh_free(&mesh);
-        if (split)
-            sp_mesh_free(&box);
     }
 }
 
 /* Few influences, and what is refused. */
-static void kept_weights(void)
+TEST(kept_weights)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_skin skin;
     sp_skin_report report;
     make_box(6, 2, 2, 0.25, 0.1, &mesh);
-    int64_t *attached = calloc((size_t)mesh.vertex_count, sizeof *attached);
+    int64_t *attached = test_new(mesh.vertex_count, sizeof *attached);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         attached[v] = v == 3 ? 0 : v == 40 ? 1 : v == 60 ? 2 : -1;
     CHECK_OK(sp_skin_weights(&context, &mesh, 3, attached, 1, &skin, &report));
@@ -141,8 +131,6 @@ static void kept_weights(void)
               !strncmp(context.message, "the piece with vertex 0 has no bone", 35),
           "%s", context.message);
     CHECK(!skin.bone && !skin.pool.first, "freed");
-    free(attached);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- inertial forces ---- */
@@ -156,7 +144,7 @@ static void no_force(void *self, double t0, double t1, double *f)
 /* Random weights of two bones at most vertices, of all at others. */
 static void make_skin(int64_t vertices, int64_t count, sp_skin *skin)
 {
-    double *random = calloc((size_t)(vertices * count), 8);
+    double *random = test_new(vertices * count, 8);
     random_field(vertices * count, 9, random);
     *skin = (sp_skin){.vertex_count = vertices, .bone_count = count, .influences = count};
     skin->bone = sp_pool_new(&skin->pool, vertices * count, sizeof *skin->bone);
@@ -171,7 +159,6 @@ static void make_skin(int64_t vertices, int64_t count, sp_skin *skin)
         for (int64_t k = 0; k < count; k++)
             skin->weight[v * count + k] /= sum;
     }
-    free(random);
 }
 
 /* Blended positions of X + U (q + s v) at t, [3·vertices]. */
@@ -200,8 +187,7 @@ static void by_differences(const sp_fe_space *body, bool lumped, const sp_skin *
     const sp_mesh *mesh = body->mesh;
     const int64_t vertices = mesh->vertex_count;
     const double d = 1e-3, weight[5] = {-1 / 12., 16 / 12., -30 / 12., 16 / 12., -1 / 12.};
-    double *x = calloc((size_t)(9 * vertices), 8), *a = x + 3 * vertices, *Ma = a + 3 * vertices,
-           *mass = calloc((size_t)vertices, 8);
+    double *x = test_new(9 * vertices, 8), *a = x + 3 * vertices, *Ma = a + 3 * vertices, *mass = test_new(vertices, 8);
     sp_bone_motion motion[BONES];
     for (int side = -2; side <= 2; side++) {
         blend(mesh, skin, U, q, v, side * d, t + side * d, x);
@@ -225,21 +211,20 @@ static void by_differences(const sp_fe_space *body, bool lumped, const sp_skin *
                 for (int l = 0; l < 3; l++)
                     f[j] -= U[3 * (j * vertices + p) + k] * (column[l] - origin[l]) * Ma[3 * p + l];
         }
-    free(x), free(mass);
 }
 
 /* Velocities of blended vertices are the rates of their positions. */
-static void velocities(void)
+TEST(velocities)
 {
-    sp_mesh mesh;
-    sp_skin skin;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_skin) skin;
     sp_bone_motion motion[BONES];
     double q[R], v[R], error[3];
     const double t = 0.43;
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     make_skin(mesh.vertex_count, BONES, &skin);
     const int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * R), 8), *x = calloc((size_t)(2 * rows), 8);
+    double *U = test_new(rows * R, 8), *x = test_new(2 * rows, 8);
     random_field(rows * R, 3, U);
     random_field(R, 5, q);
     random_field(R, 6, v);
@@ -261,30 +246,27 @@ static void velocities(void)
         }
     }
     CHECK_ORDERS(error, 2, 0.05, 0.05, "velocities");
-    free(U), free(x);
-    sp_skin_free(&skin);
-    sp_mesh_free(&mesh);
 }
 
 /* The forces of an interval converge to those of its middle with the square of its length. */
-static void forces(void)
+TEST(forces)
 {
     const double gravity[3] = {0.3, -0.2, -9.81}, t = 0.43;
     const int64_t r = R;
     const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_skin skin;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_skin) skin;
     double q[R], v[R];
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     make_skin(mesh.vertex_count, BONES, &skin);
-    double *U = calloc((size_t)(3 * mesh.vertex_count * R), 8);
+    double *U = test_new(3 * mesh.vertex_count * R, 8);
     random_field(3 * mesh.vertex_count * R, 3, U);
     random_field(R, 5, q);
     random_field(R, 6, v);
     for (int lumped = 0; lumped < 2; lumped++) {
-        sp_skin_inertia inertia;
+        OWNED(sp_skin_inertia) inertia;
         double expected[R], f[R], g[R], error[3], size = 0;
         by_differences(&body, lumped, &skin, U, q, v, t, gravity, expected);
         CHECK_OK(sp_skin_inertia_new(&context, &body, lumped, 2, R, U, &skin, &rig, gravity, &none, &inertia));
@@ -302,28 +284,23 @@ static void forces(void)
         NOTE("forces up to %.3g N m/[q], %lld pairs of bones", size, (long long)inertia.pair_count);
         CHECK(error[2] < 1e-3 * size, "%g of %g", error[2], size);
         CHECK_ORDERS(error, 2, 0.05, 0.05, "%s mass", lumped ? "lumped" : "consistent");
-        sp_skin_inertia_free(&inertia);
     }
-    free(U);
-    sp_skin_free(&skin);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* One bone of weight 1 is a moving frame. */
-static void one_bone(void)
+TEST(one_bone)
 {
     const double gravity[3] = {0.3, -0.2, -9.81};
     const int64_t r = R;
     const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
     const sp_rig one = {1, &bones[2]};
-    sp_mesh mesh;
-    sp_fe_space body;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
     double q[R], v[R], worst = 0, size = 0;
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
-    double *U = calloc((size_t)(3 * mesh.vertex_count * R), 8), *weight = calloc((size_t)mesh.vertex_count, 8);
-    int64_t *zero = calloc((size_t)mesh.vertex_count, sizeof *zero);
+    double *U = test_new(3 * mesh.vertex_count * R, 8), *weight = test_new(mesh.vertex_count, 8);
+    int64_t *zero = test_new(mesh.vertex_count, sizeof *zero);
     random_field(3 * mesh.vertex_count * R, 3, U);
     random_field(R, 5, q);
     random_field(R, 6, v);
@@ -332,9 +309,9 @@ static void one_bone(void)
     const sp_skin skin = {
         .vertex_count = mesh.vertex_count, .bone_count = 1, .influences = 1, .bone = zero, .weight = weight};
     for (int lumped = 0; lumped < 2; lumped++) {
-        sp_skin_inertia inertia;
-        sp_moving_frame frame;
-        sp_inertia integrals;
+        OWNED(sp_skin_inertia) inertia;
+        OWNED(sp_moving_frame) frame;
+        OWNED(sp_inertia) integrals;
         double f[4][R];
         CHECK_OK(sp_inertia_of_body(&context, &body, lumped, R, U, &integrals));
         CHECK_OK(sp_moving_frame_new(&context, &integrals, 1, along, &swings[2], true, gravity, &none, &frame));
@@ -348,15 +325,9 @@ static void one_bone(void)
             worst = fmax(worst, fabs(f[i / R * 2][i % R] - f[i / R * 2 + 1][i % R]));
             size = fmax(size, fabs(f[i / R * 2][i % R]));
         }
-        sp_skin_inertia_free(&inertia);
-        sp_moving_frame_free(&frame);
-        sp_inertia_free(&integrals);
     }
     NOTE("forces differ by %.1e of %.2g", worst, size);
     CHECK(worst < 1e-13 * size, "%g of %g", worst, size);
-    free(U), free(weight), free(zero);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* Blended positions of the warped shape X + Ř(w) U (q + s v) with the bones at t [3·vertices]. */
@@ -364,7 +335,7 @@ static void blend_warped(const sp_mesh *mesh, const sp_modal_warp *warp, const s
                          const double *q, const double *v, double s, double t, double *x)
 {
     const int64_t rows = 3 * mesh->vertex_count;
-    double *work = calloc((size_t)(2 * rows), 8);
+    double *work = test_new(2 * rows, 8);
     sp_bone_motion motion[BONES];
     memset(x, 0, (size_t)rows * sizeof *x);
     for (int j = 0; j < R; j++)
@@ -377,7 +348,6 @@ static void blend_warped(const sp_mesh *mesh, const sp_modal_warp *warp, const s
         for (int k = 0; k < 3; k++)
             x[3 * p + k] += mesh->vertices[3 * p + k];
     }
-    free(work);
 }
 
 /* −Σ m Uᵀ exp(−[w]) Aᵀ (ẍ − A ü − g), with the acceleration A ü of the deformation under bones at rest left out, since
@@ -390,8 +360,8 @@ static void warped_by_differences(const sp_fe_space *body, const sp_modal_warp *
     const sp_mesh *mesh = body->mesh;
     const int64_t vertices = mesh->vertex_count, rows = 3 * vertices;
     const double d = 1e-3;
-    double *x = calloc((size_t)(4 * rows), 8), *still = x + rows, *a = still + rows, *w = a + rows,
-           *mass = calloc((size_t)vertices, 8);
+    double *x = test_new(4 * rows, 8), *still = x + rows, *a = still + rows, *w = a + rows,
+           *mass = test_new(vertices, 8);
     sp_bone_motion motion[BONES];
 
     for (int side = -2; side <= 2; side++) {
@@ -423,7 +393,6 @@ static void warped_by_differences(const sp_fe_space *body, const sp_modal_warp *
                     f[j] -= mass[p] * U[j * rows + 3 * p + k] * (column[l] - origin[l]) * a[3 * p + l];
         }
     }
-    free(x), free(mass);
 }
 
 static void sum_of_loads(const sp_external_loads *loads, double t0, double t1, const double *q, const double *v,
@@ -437,22 +406,22 @@ static void sum_of_loads(const sp_external_loads *loads, double t0, double t1, c
 }
 
 /* Warped forces converge to those of the warped motion, and for small q to those without warping. */
-static void warped_forces(void)
+TEST(warped_forces)
 {
     const double gravity[3] = {0.3, -0.2, -9.81}, t = 0.43;
     const int64_t r = R;
     const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_modal_warp warp;
-    sp_skin skin;
-    sp_skin_inertia inertia, linear;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_modal_warp) warp;
+    OWNED(sp_skin) skin;
+    OWNED(sp_skin_inertia) inertia, linear;
     double q[R], v[R], expected[R], f[R], g[R], error[3], size = 0, change = 0;
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
     make_skin(mesh.vertex_count, BONES, &skin);
-    double *U = calloc((size_t)(3 * mesh.vertex_count * R), 8);
+    double *U = test_new(3 * mesh.vertex_count * R, 8);
     random_field(3 * mesh.vertex_count * R, 3, U);
     random_field(R, 5, q);
     random_field(R, 6, v);
@@ -494,14 +463,6 @@ static void warped_forces(void)
             error[level] = fmax(error[level], fabs(f[j] - g[j]));
     }
     CHECK_ORDERS(error, 1, 0.05, 0.05, "change of forces");
-
-    free(U);
-    sp_skin_inertia_free(&inertia);
-    sp_skin_inertia_free(&linear);
-    sp_skin_free(&skin);
-    sp_modal_warp_free(&warp);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* The motion of a bone after a constant rotation about its origin. */
@@ -522,7 +483,7 @@ static sp_pose along_turned(const void *data, double t, double velocity[6])
 
 /* A body that one coordinate turns as a whole, by 0.9 rad, has the forces of the body at rest under a bone that is
  * turned by as much. */
-static void warped_rotations(void)
+TEST(warped_rotations)
 {
     const double gravity[3] = {0.3, -0.2, -9.81}, axis[3] = {0.8, -0.4, 0.3}, q[R] = {0.9};
     const int64_t r = R;
@@ -531,16 +492,16 @@ static void warped_rotations(void)
     const sp_rig_bone bone = {-1, {0, 0, 0}, along_turned, &turned};
     const sp_rig one = {1, &bones[2]}, other = {1, &bone};
     double f[2][R], flat[R], rest[R] = {0}, still[R] = {0};
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_modal_warp warp;
-    sp_skin_inertia inertia, at_rest;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_modal_warp) warp;
+    OWNED(sp_skin_inertia) inertia, at_rest;
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
     const int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * R), 8), *weight = calloc((size_t)mesh.vertex_count, 8);
-    int64_t *zero = calloc((size_t)mesh.vertex_count, sizeof *zero);
+    double *U = test_new(rows * R, 8), *weight = test_new(mesh.vertex_count, 8);
+    int64_t *zero = test_new(mesh.vertex_count, sizeof *zero);
     for (int64_t p = 0; p < mesh.vertex_count; p++) {
         sp_cross3(axis, mesh.vertices + 3 * p, U + 3 * p);
         weight[p] = 1;
@@ -563,24 +524,4 @@ static void warped_rotations(void)
     }
     NOTE("forces differ by %.1e of %.2g, those without warping by %.2g", worst, size, change);
     CHECK(worst < 1e-12 * size && change > 0.1 * size, "%g of %g, %g", worst, size, change);
-    free(U), free(weight), free(zero);
-    sp_skin_inertia_free(&inertia);
-    sp_skin_inertia_free(&at_rest);
-    sp_modal_warp_free(&warp);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(poses);
-    RUN(linear_weights);
-    RUN(kept_weights);
-    RUN(velocities);
-    RUN(forces);
-    RUN(one_bone);
-    RUN(warped_forces);
-    RUN(warped_rotations);
-    return test_end();
 }

@@ -33,7 +33,7 @@ static double inverse_error(int n, const double *A, const double *X)
     return (double)(worst / (n * a * x));
 }
 
-static void inverses(void)
+TEST(inverses)
 {
     enum { MOST = 70 };
     static double A[MOST * MOST], X[MOST * MOST], work[MOST];
@@ -48,7 +48,7 @@ static void inverses(void)
     }
 }
 
-static void singular_matrices_are_refused(void)
+TEST(singular_matrices_are_refused)
 {
     enum { N = 20, LARGE = 66 };
     static double A[LARGE * LARGE], work[LARGE];
@@ -66,7 +66,7 @@ static void singular_matrices_are_refused(void)
     CHECK(!sp_small_invert(LARGE, A, pivot, work), "LAPACK");
 }
 
-static void products(void)
+TEST(products)
 {
     enum { MOST = 21 };
     static double A[MOST * MOST], B[MOST * MOST], C[MOST * MOST], x[MOST], y[MOST];
@@ -106,12 +106,4 @@ static void products(void)
             }
             CHECK(worst < 1e-13, "%d, %d: %.2e", m, n, worst);
         }
-}
-
-int main(void)
-{
-    RUN(inverses);
-    RUN(singular_matrices_are_refused);
-    RUN(products);
-    return test_end();
 }

@@ -1,14 +1,14 @@
 /* Solvers of full-order systems: the same motion by every solver, iterative ones stop early where that is allowed, and
  * a factor is kept while it is useful. */
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 #include "model/models.h"
-#include "test.h"
 
-static sp_context context;
+OWNER(sp_cholesky)
+OWNER(sp_integrator)
 
 typedef struct bar {
     sp_mesh mesh;
@@ -22,7 +22,6 @@ typedef struct bar {
 static void make_bar(int width, enum sp_law law, double young, bar *b)
 {
     sp_mesh box;
-    int64_t added;
     *b = (bar){0};
     make_box(12, width, width, 0.1, 0.1, &box);
     if (law == SP_LAW_STVK)
@@ -34,25 +33,23 @@ static void make_bar(int width, enum sp_law law, double young, bar *b)
     b->mesh.materials[0].law = law;
     b->mesh.materials[0].young = young;
     b->mesh.materials[0].poisson = 0.4;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+    fix_end(&b->mesh, 0.05);
     CHECK_OK(sp_mesh_fix_list(&context, &b->mesh, 1, (int64_t[]){b->mesh.vertex_count - 1},
                               4)); /* and one vertex in z alone */
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
     CHECK_OK(sp_full_system_new(&context, &b->body, false, false, NULL, &b->system));
-    double *g = calloc((size_t)b->system.n, 8);
-    b->weight = calloc((size_t)b->system.n, 8);
+    double *g = test_new(b->system.n, 8);
+    b->weight = test_new(b->system.n, 8);
     for (int64_t i = 0; i < b->system.n; i++)
         g[i] = b->body.free[i] % 3 == 1 ? -9.81 : 0;
     b->system.mass_times(b->system.self, g, b->weight);
-    free(g);
 }
 
-static void free_bar(bar *b)
+static void bar_free(bar *b)
 {
     sp_full_system_free(&b->system);
     sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
-    free(b->weight);
 }
 
 static void gravity(void *self, double t0, double t1, double *f)
@@ -75,7 +72,7 @@ static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
 {
     enum { STEPS = 6 };
     sp_external_loads forcing = {.self = b, .mean = gravity};
-    sp_integrator *it;
+    OWNED_POINTER(sp_integrator) *it;
     const sp_integrator_parameters p = {
         .kind = kind, .step = 0.02, .beta = kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
     double *q = malloc((size_t)b->system.n * 8);
@@ -84,13 +81,12 @@ static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
         CHECK_OK(sp_integrator_step(it));
     memcpy(q, sp_integrator_q(it), (size_t)b->system.n * 8);
     *iterations = sp_integrator_reported(it)->newton_iterations;
-    sp_integrator_free(it);
     return q;
 }
 
 /* Newton's method ends at the same residual with any solver of its systems, with looser tolerances before that;
  * otherwise the tolerance of the solver determines the residual. */
-static void same_motion(void)
+TEST(same_motion)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_ENERGY, SP_STATIC};
     static const enum sp_law laws[] = {SP_LAW_STVK, SP_LAW_STABLE_NEO_HOOKEAN};
@@ -103,7 +99,7 @@ static void same_motion(void)
                 continue;
             for (int s = 0; s < 3; s++) {
                 int64_t iterations, solves, products, factorizations;
-                bar b;
+                OWNED(bar) b;
                 make_bar(3, laws[l], 4e5, &b);
                 n = b.system.n;
                 CHECK_OK(sp_full_system_solver(&b.system, (enum sp_solver)s, kinds[k] == SP_LINEAR_EULER ? 1e-12 : 0));
@@ -116,16 +112,14 @@ static void same_motion(void)
                 all[s] += factorizations;
                 if (s == SP_SOLVER_JACOBI &&
                     kinds[k] == SP_NEWMARK) { /* the same reduction as without a known tolerance */
-                    double *once = calloc((size_t)n, 8);
+                    double *once = test_new(n, 8);
                     int64_t before = products;
                     CHECK_OK(b.system.matrix_solve(b.system.self, b.weight, once));
                     sp_full_system_solves(&b.system, &solves, &products, &factorizations);
                     whole = (products - before) * (solves - 1);
                     CHECK((double)before < 0.7 * (double)whole, "%lld products, and %lld were each to 1e-8",
                           (long long)before, (long long)whole);
-                    free(once);
                 }
-                free_bar(&b);
             }
             for (int s = 1; s < 3; s++) {
                 double off = 0;
@@ -159,19 +153,19 @@ static double residual(const bar *other, double m, const double *q, const double
     return sqrt(square / whole);
 }
 
-static void stops_where_it_may(void)
+TEST(stops_where_it_may)
 {
     static const double asked[] = {0.1, 1e-3, 1e-6, 0,
                                    1e-13}; /* 0: the tolerance of the system, which the solver does not exceed either */
     for (int s = SP_SOLVER_JACOBI; s <= SP_SOLVER_REUSED; s++) {
-        bar b, other;
+        OWNED(bar) b, other;
         make_bar(3, SP_LAW_STABLE_NEO_HOOKEAN, 4e5, &b);
         make_bar(3, SP_LAW_STABLE_NEO_HOOKEAN, 4e5, &other);
         CHECK(b.system.matrix_tolerance == NULL, "a direct solver has no tolerance");
         CHECK_OK(sp_full_system_open(&other.system));
         CHECK_OK(sp_full_system_solver(&b.system, (enum sp_solver)s, 1e-9));
         const int64_t n = b.system.n;
-        double *q = calloc((size_t)(3 * n), 8), *f = q + n, *x = f + n;
+        double *q = test_new(3 * n, 8), *f = q + n, *x = f + n;
         for (int round = 0; round < 2; round++) { /* REUSED: the factor is that of the first */
             b.system.matrix_start(b.system.self, 1e3);
             b.system.matrix_add(b.system.self, q, 1, 1, false, NULL);
@@ -196,9 +190,6 @@ static void stops_where_it_may(void)
         }
         CHECK_OK(sp_full_system_solver(&b.system, SP_SOLVER_DIRECT, 0));
         CHECK(b.system.matrix_tolerance == NULL, "a direct solver has no tolerance");
-        free(q);
-        free_bar(&b);
-        free_bar(&other);
     }
 }
 
@@ -229,11 +220,11 @@ static void precondition(void *self, const double *x, double *y)
 
 /* The cost of the library for a matrix that drifts away from its factor is close to the least cost of any choice of
  * factorizations, found by trying all. */
-static void a_factor_is_kept_while_it_pays(void)
+TEST(a_factor_is_kept_while_it_pays)
 {
-    bar b, other;
-    sp_sparse S;
-    sp_pool pool = {0};
+    OWNED(bar) b, other;
+    OWNED(sp_sparse) S;
+    OWNED(sp_pool) pool = {0};
     sp_iteration work;
     const sp_sparse *K;
     make_bar(6, SP_LAW_STABLE_NEO_HOOKEAN, 4e5, &b);
@@ -241,7 +232,7 @@ static void a_factor_is_kept_while_it_pays(void)
     CHECK_OK(sp_full_system_open(&other.system));
     CHECK_OK(sp_full_system_solver(&b.system, SP_SOLVER_REUSED, 1e-8));
     const int64_t n = b.system.n, entries = b.body.pattern.start[n];
-    double *q = calloc((size_t)(3 * n), 8), *f = q + n, *x = f + n, nonzeros, flops;
+    double *q = test_new(3 * n, 8), *f = q + n, *x = f + n, nonzeros, flops;
     int64_t solves, products, factorizations;
     sp_full_system_factor_size(&b.system, &nonzeros, &flops);
     const double worth = flops / (10 * (4 * nonzeros + 2 * (double)entries));
@@ -258,7 +249,7 @@ static void a_factor_is_kept_while_it_pays(void)
     double least[DRIFT + 1] = {0};
     for (int k = 1; k <= DRIFT; k++)
         least[k] = INFINITY;
-    int64_t *node = malloc((size_t)n * 8);
+    int64_t *node = test_new(n, 8);
     pair p = {&S, NULL};
     const sp_operator A = {&p, n, times, precondition};
     sp_fe_space_nodes(&other.body, node);
@@ -293,22 +284,17 @@ static void a_factor_is_kept_while_it_pays(void)
     CHECK(more <= factorizations + 1, "%lld more factorizations of a matrix that stays",
           (long long)(more - factorizations));
     sp_cholesky_free(p.factor);
-    sp_sparse_free(&S);
-    sp_pool_free(&pool);
-    free(node), free(q);
-    free_bar(&b);
-    free_bar(&other);
 }
 
 /* A x − b for many right-hand sides at once, divided in every way, and the same bytes for any number of threads. */
-static void many_right_sides(void)
+TEST(many_right_sides)
 {
     enum { MOST = 55 };
-    bar b;
-    sp_sparse K;
-    sp_pool pool = {0};
+    OWNED(bar) b;
+    OWNED(sp_sparse) K;
+    OWNED(sp_pool) pool = {0};
     make_bar(2, SP_LAW_STVK, 2e5, &b); /* supernodes of one to many columns */
-    int64_t n = b.body.dof_count, *node = calloc((size_t)n, 8);
+    int64_t n = b.body.dof_count, *node = test_new(n, 8);
     CHECK_OK(sp_elastic_stiffness(&context, &b.body, &K));
     sp_fe_space_nodes(&b.body, node);
     double *right = sp_pool_raw(&pool, n * MOST, 8), *x = sp_pool_raw(&pool, n * MOST, 8),
@@ -317,7 +303,7 @@ static void many_right_sides(void)
         right[i] = sp_random_uniform(4, 1, (uint64_t)i) - 0.5;
     for (int threads = 1; threads <= 3; threads++) {
         sp_context own = context;
-        sp_cholesky *factor;
+        OWNED_POINTER(sp_cholesky) *factor;
         own.threads = threads;
         CHECK_OK(sp_cholesky_new(&own, &K, node, &factor));
         CHECK_OK(sp_cholesky_factor(factor, &K));
@@ -333,21 +319,10 @@ static void many_right_sides(void)
         if (threads == 1)
             memcpy(first, x, (size_t)(n * MOST) * 8);
         CHECK(memcmp(first, x, (size_t)(n * MOST) * 8) == 0, "%d threads: other bytes", threads);
-        sp_cholesky_free(factor);
     }
-    sp_sparse_free(&K);
-    sp_pool_free(&pool);
-    free(node);
-    free_bar(&b);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 1;
-    RUN(same_motion);
-    RUN(stops_where_it_may);
-    RUN(a_factor_is_kept_while_it_pays);
-    RUN(many_right_sides);
-    return test_end();
 }

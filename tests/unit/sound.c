@@ -7,15 +7,16 @@
 
 #include <complex.h>
 
-static sp_context context;
+OWNER(sp_pressure)
+
 static sp_pool pool;
 
 /* ---- interpolation ---- */
 
-static void interpolation_is_that_of_band_limited_signals(void)
+TEST(interpolation_is_that_of_band_limited_signals)
 {
     enum { N = 400 };
-    sp_kernel value, derivative;
+    OWNED(sp_kernel) value, derivative;
     double x[N], taps[400], worst[2] = {0, 0};
     CHECK_OK(sp_kernel_new(&context, 0.45, 0.55, false, &value));
     CHECK_OK(sp_kernel_new(&context, 0.42, 0.5, true, &derivative));
@@ -41,14 +42,12 @@ static void interpolation_is_that_of_band_limited_signals(void)
     NOTE("values within %.1e, slopes within %.1e of the amplitude", worst[0], worst[1]);
     CHECK(worst[0] < 2e-4, "%g", worst[0]);
     CHECK(worst[1] < 1e-3, "%g", worst[1]);
-    sp_kernel_free(&value);
-    sp_kernel_free(&derivative);
 }
 
-static void constants_and_lines_are_exact(void)
+TEST(constants_and_lines_are_exact)
 {
     for (int derivative = 0; derivative < 2; derivative++) {
-        sp_kernel kernel;
+        OWNED(sp_kernel) kernel;
         double taps[400];
         CHECK_OK(sp_kernel_new(&context, 0.4, 0.5, derivative, &kernel));
         for (double f = 0; f < 1; f += 0.0777) {
@@ -61,7 +60,6 @@ static void constants_and_lines_are_exact(void)
             CHECK_NEAR(sum, derivative ? 0 : 1, 1e-13);
             CHECK_NEAR(moment, derivative ? 1 : f, 1e-12);
         }
-        sp_kernel_free(&kernel);
     }
     sp_kernel none;
     CHECK(sp_kernel_new(&context, 0.5, 0.5, false, &none) == SP_USAGE, "an empty transition");
@@ -69,7 +67,7 @@ static void constants_and_lines_are_exact(void)
 
 /* ---- the Fourier transform ---- */
 
-static void transform_is_its_definition(void)
+TEST(transform_is_its_definition)
 {
     enum { N = 64 };
     double re[N], im[N], root[N], worst = 0;
@@ -90,7 +88,7 @@ static void transform_is_its_definition(void)
     CHECK(worst < 1e-12, "%g", worst);
 }
 
-static void spectra_have_the_amplitude_of_sines(void)
+TEST(spectra_have_the_amplitude_of_sines)
 {
     enum { COUNT = 20000 };
     static double x[COUNT];
@@ -212,14 +210,13 @@ static sp_pressure *pressure_of(const surface *s, const setup *u, const double *
 static int64_t record(const surface *s, const setup *u, const double *column, const double *rates, double **samples)
 {
     int64_t count = 0;
-    sp_pressure *pressure = pressure_of(s, u, column);
+    OWNED_POINTER(sp_pressure) *pressure = pressure_of(s, u, column);
     *samples = NULL;
     if (!pressure)
         return 0;
     CHECK_OK(sp_pressure_add(pressure, 3001, rates)); /* in parts */
     CHECK_OK(sp_pressure_add(pressure, FRAMES - 3001, rates + 3001));
     CHECK_OK(sp_pressure_finish(pressure, &pool, &count, samples));
-    sp_pressure_free(pressure);
     return count;
 }
 
@@ -263,7 +260,7 @@ static double complex exact_pulsation(double radius, double distance, double ome
     return density * I * omega * radius * radius / distance * cexp(-I * k * (distance - radius)) / (1 + I * k * radius);
 }
 
-static void small_pulsating_sphere_is_exact(void)
+TEST(small_pulsating_sphere_is_exact)
 {
     const double a = 0.004;
     const surface s = sphere(a, 12);
@@ -299,7 +296,7 @@ static double complex sphere_quadrature(double radius, double distance, double k
 }
 
 /* The polyhedron tends to the sphere with the square of its edges. */
-static void large_sphere_tends_to_the_integral(void)
+TEST(large_sphere_tends_to_the_integral)
 {
     const double a = 0.05, distance = 0.4, f = 4000, omega = 2 * M_PI * f, k = omega / speed;
     for (int kind = 0; kind < 3; kind += 2) {
@@ -320,7 +317,7 @@ static void large_sphere_tends_to_the_integral(void)
     }
 }
 
-static void piston_in_a_baffle_is_exact_on_its_axis(void)
+TEST(piston_in_a_baffle_is_exact_on_its_axis)
 {
     const double a = 0.1, distance = 0.3;
     const surface s = disk(a, 40, 120);
@@ -347,7 +344,7 @@ static double pulse(double t, double width)
 }
 
 /* A pulse arrives in front of nothing, with the shape of its acceleration, within a small part of a sample. */
-static void pulse_arrives_on_time(void)
+TEST(pulse_arrives_on_time)
 {
     const double a = 0.004, distance = sqrt(0.5), width = 1.5e-4, rate = 44100;
     const surface s = sphere(a, 12);
@@ -372,7 +369,7 @@ static void pulse_arrives_on_time(void)
     CHECK(worst < 0.01 * most, "%g of %g", worst, most);
 }
 
-static void silence_stays_silence(void)
+TEST(silence_stays_silence)
 {
     const surface s = sphere(0.01, 4);
     static const double rates[FRAMES];
@@ -385,7 +382,7 @@ static void silence_stays_silence(void)
 }
 
 /* Rates, and band limits: what passes is exact, what does not is gone. */
-static void rates_and_bands(void)
+TEST(rates_and_bands)
 {
     const double a = 0.004;
     const surface s = sphere(a, 24);
@@ -414,23 +411,22 @@ static void rates_and_bands(void)
                              ratio = steady(&s, &u, column, f) / exact;
         NOTE("%g to %g per second, %g Hz: %.5f", cases[i].rate, cases[i].out, f, cabs(ratio));
         CHECK_NEAR(cabs(ratio), cases[i].gain, cases[i].tolerance + (cases[i].gain > 0 ? 1e-3 : 0));
-        sp_pressure *pressure = pressure_of(&s, &u, column);
+        OWNED_POINTER(sp_pressure) *pressure = pressure_of(&s, &u, column);
         CHECK_NEAR(sp_pressure_gain(pressure, f), cases[i].gain, cases[i].tolerance);
         CHECK_NEAR(sp_pressure_gain(pressure, f), cabs(ratio), 2e-3);
-        sp_pressure_free(pressure);
         if (cases[i].gain == 1 && cases[i].low == 0)
             CHECK_NEAR(carg(ratio), 0, 2e-3);
     }
 }
 
 /* Motion of the vertices is the same as that of a coordinate. */
-static void vertices_are_coordinates(void)
+TEST(vertices_are_coordinates)
 {
     enum { SOME = 700 };
     const surface s = sphere(0.01, 3);
     const double *column = radial(&s, 0.01);
     const setup u = {SP_RADIATION_PLANE_WAVE, {0, 0, 0.5}, 44100, 44100, {20, 20000}};
-    sp_pressure *one = pressure_of(&s, &u, column), *other = pressure_of(&s, &u, NULL);
+    OWNED_POINTER(sp_pressure) *one = pressure_of(&s, &u, column), *other = pressure_of(&s, &u, NULL);
     double *v = sp_pool_new(&pool, 3 * s.vertices, sizeof *v), *p[2], worst = 0, most = 0;
     int64_t count[2];
     for (int f = 0; f < SOME; f++) {
@@ -448,13 +444,11 @@ static void vertices_are_coordinates(void)
         most = fmax(most, fabs(p[0][i]));
     }
     CHECK(most > 0 && worst < 1e-12 * most, "%g of %g", worst, most);
-    sp_pressure_free(one);
-    sp_pressure_free(other);
 }
 
 /* The power through a sphere around a small source is that of the exact sphere, ½ ρc (ka)² |V|² 4πa²/(1 + k²a²), and
  * not more. */
-static void power_is_that_of_the_source(void)
+TEST(power_is_that_of_the_source)
 {
     const double a = 0.004, f = 2000, k = 2 * M_PI * f / speed, distance = 0.5;
     const surface s = sphere(a, 24);
@@ -471,7 +465,7 @@ static void power_is_that_of_the_source(void)
     CHECK_NEAR(power / exact, 1, k * k * a * a + 3e-3);
 }
 
-static void impossible_listening_is_refused(void)
+TEST(impossible_listening_is_refused)
 {
     const surface s = sphere(0.01, 4);
     static const setup cases[] = {
@@ -486,31 +480,15 @@ static void impossible_listening_is_refused(void)
         CHECK(make_pressure(&s, &cases[i], 1, &pressure) == SP_USAGE, "case %zu", i);
     }
     const setup u = {SP_RADIATION_MONOPOLE, {0, 0, 1}, 44100, 44100, {20, 20000}};
-    sp_pressure *pressure = pressure_of(&s, &u, radial(&s, 0.01));
+    OWNED_POINTER(sp_pressure) *pressure = pressure_of(&s, &u, radial(&s, 0.01));
     const double rates[10] = {0};
     double *p;
     int64_t count;
     CHECK_OK(sp_pressure_add(pressure, 10, rates));
     CHECK(sp_pressure_finish(pressure, &pool, &count, &p) == SP_INPUT, "a motion that is too short");
-    sp_pressure_free(pressure);
 }
 
-int main(void)
+AFTER_TESTS()
 {
-    context = sp_context_default();
-    RUN(interpolation_is_that_of_band_limited_signals);
-    RUN(constants_and_lines_are_exact);
-    RUN(transform_is_its_definition);
-    RUN(spectra_have_the_amplitude_of_sines);
-    RUN(small_pulsating_sphere_is_exact);
-    RUN(large_sphere_tends_to_the_integral);
-    RUN(piston_in_a_baffle_is_exact_on_its_axis);
-    RUN(pulse_arrives_on_time);
-    RUN(silence_stays_silence);
-    RUN(rates_and_bands);
-    RUN(vertices_are_coordinates);
-    RUN(power_is_that_of_the_source);
-    RUN(impossible_listening_is_refused);
     sp_pool_free(&pool);
-    return test_end();
 }

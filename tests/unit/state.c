@@ -1,14 +1,11 @@
 /* Saving and loading of states: round trips, and a motion that continues in new objects equals the uninterrupted one.
  */
 #include "base/state.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/loads.h"
 #include "model/models.h"
 #include "model/warp/warp.h"
-#include "test.h"
-
-static sp_context context;
 
 typedef struct things {
     int64_t number;
@@ -24,7 +21,7 @@ static void visit(things *t, sp_state *state)
     sp_state_reals(state, NULL, 0);
 }
 
-static void in_and_out(void)
+TEST(in_and_out)
 {
     things a = {.number = -7, .x = {1, NAN, 0.1}}, b = {0};
     int32_t *to = sp_list_add(&a.list, 3, sizeof *to);
@@ -87,14 +84,13 @@ typedef struct motion {
 /* iterations: of Newton's method; few cause sub-stepping, 0: enough */
 static void make(int model, enum sp_integrator_kind kind, int iterations, motion *m)
 {
-    int64_t added;
     const sp_ground ground = {
         .normal = {0, 0, 1}, .offset = 0.01, .stiffness = 2000, .alpha = 0.1, .friction = kind == SP_BDF2 ? 0 : 0.3};
     const bool grounded = kind != SP_ENERGY && model != LINEAR;
     make_box(2, 1, 1, 0.1, 0.01, &m->mesh);
     m->mesh.materials[0].young = 2e4;
     m->model = model;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &m->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+    fix_end(&m->mesh, 0.05);
     CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     if (model == WARP) {
         CHECK_OK(sp_warp_system_new(&context, &m->body,
@@ -180,7 +176,7 @@ static int64_t go_on(int model, enum sp_integrator_kind kind, int iterations)
     return parted;
 }
 
-static void motions(void)
+TEST(motions)
 {
     for (int model = 0; model < MODELS; model++)
         for (int kind = SP_NEWMARK; kind <= SP_LINEAR_EULER; kind++) {
@@ -190,20 +186,11 @@ static void motions(void)
         }
 }
 
-static void in_parts(void)
+TEST(in_parts)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_BDF2};
     for (int i = 0; i < 2; i++) {
         const int64_t parted = go_on(FULL, kinds[i], 3);
         CHECK(parted > 1 && parted < STEPS, "%lld of %d steps in parts", (long long)parted, STEPS);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(in_and_out);
-    RUN(motions);
-    RUN(in_parts);
-    return test_end();
 }

@@ -7,8 +7,6 @@
 
 #include <lapacke.h>
 
-static sp_context context;
-
 /* ---- a store with blocks outside of memory: an array that is accessed by rectangles only ---- */
 
 typedef struct elsewhere {
@@ -42,7 +40,7 @@ static int save(sp_context *c, void *data, int64_t row, int64_t height, int64_t 
 /* A copy of A [rows, count] with `resident` blocks in memory. */
 static void open_store(int64_t rows, int64_t count, const double *A, int64_t resident, elsewhere *e, sp_store *store)
 {
-    *e = (elsewhere){.rows = rows, .values = calloc((size_t)(rows * count), 8)};
+    *e = (elsewhere){.rows = rows, .values = test_new(rows * count, 8)};
     sp_store_new(rows, &(sp_store_outside){.data = e, .load = load, .save = save}, store);
     for (int64_t c = 0; c < count; c++) { /* column by column, each in two pieces */
         CHECK_OK(sp_store_grow(&context, store, c + 1, resident + 1));
@@ -50,12 +48,6 @@ static void open_store(int64_t rows, int64_t count, const double *A, int64_t res
         CHECK_OK(sp_store_write(&context, store, rows / 3, rows - rows / 3, c, 1, A + c * rows + rows / 3));
     }
     CHECK_OK(sp_store_evict(&context, store, resident));
-}
-
-static void close_store(elsewhere *e, sp_store *store)
-{
-    sp_store_free(store);
-    free(e->values);
 }
 
 enum method { PCA, GRAM_SCHMIDT, RANDOM, METHODS };
@@ -74,8 +66,8 @@ static void run(enum method method, const sp_metric *metric, int64_t most, sp_st
 static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
 {
     int64_t rows = metric->rows, most = 40, blocks = (count + SP_STORE_WIDTH - 1) / SP_STORE_WIDTH;
-    double *whole = calloc((size_t)(rows * count), 8), *part = calloc((size_t)(rows * most), 8),
-           *values = calloc((size_t)count, 8), *other = calloc((size_t)count, 8), error;
+    double *whole = test_new(rows * count, 8), *part = test_new(rows * most, 8), *values = test_new(count, 8),
+           *other = test_new(count, 8), error;
     for (enum method method = PCA; method < METHODS; method++) {
         sp_store store;
         int64_t rank, rank2;
@@ -100,17 +92,16 @@ static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
                   (long long)resident);
             CHECK(resident == blocks || e.loads > 0, "nothing was ever loaded");
             CHECK(resident < blocks || e.loads == 0, "all is in memory, but %lld loads", (long long)e.loads);
-            close_store(&e, &store);
+            sp_store_free(&store);
         }
     }
-    free(whole), free(part), free(values), free(other);
 }
 
 /* More rows than one slab, more columns than two blocks, some of them dependent. */
-static void blocks_elsewhere_give_the_same_bytes(void)
+TEST(blocks_elsewhere_give_the_same_bytes)
 {
     enum { ROWS = 8400, COUNT = 75 };
-    double *A = calloc(ROWS * COUNT, 8), *diagonal = calloc(ROWS, 8);
+    double *A = test_new(ROWS * COUNT, 8), *diagonal = test_new(ROWS, 8);
     random_field(ROWS * COUNT, 1, A);
     for (int i = 0; i < ROWS; i++) {
         diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
@@ -118,11 +109,10 @@ static void blocks_elsewhere_give_the_same_bytes(void)
         A[70 * ROWS + i] = 0;
     }
     same_bytes(&(sp_metric){.rows = ROWS, .diagonal = diagonal}, COUNT, A);
-    free(A), free(diagonal);
 
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_sparse M;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_sparse) M;
     make_box(4, 4, 5, 0.1, 0.2, &mesh);
     mesh.fixed[0] = 0;
     mesh.fixed_axes[0] = 7;
@@ -130,18 +120,14 @@ static void blocks_elsewhere_give_the_same_bytes(void)
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
     int64_t rows = 3 * mesh.vertex_count;
-    A = calloc((size_t)(rows * 45), 8);
+    A = test_new(rows * 45, 8);
     random_field(rows * 45, 2, A);
     for (int64_t c = 0; c < 45; c++)
         A[c * rows] = A[c * rows + 1] = A[c * rows + 2] = 0;
     same_bytes(&(sp_metric){.rows = rows, .matrix = &M, .dof = body.dof}, 45, A);
-    free(A);
-    sp_sparse_free(&M);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-static void a_full_disk_is_said(void)
+TEST(a_full_disk_is_said)
 {
     enum { ROWS = 90, COUNT = 40 };
     double A[ROWS * COUNT], diagonal[ROWS], value[COUNT];
@@ -156,12 +142,12 @@ static void a_full_disk_is_said(void)
     CHECK(sp_mass_pca(&context, &(sp_metric){.rows = ROWS, .diagonal = diagonal}, 0, &store, value, &rank) == SP_SYSTEM,
           "no failure");
     CHECK(!strcmp(context.message, "full"), "%s", context.message);
-    close_store(&e, &store);
+    sp_store_free(&store);
 }
 
 /* ---- against a dense computation: M = LLᵀ, singular values of LᵀA by LAPACK (thesis §2.8.1) ---- */
 
-static void pca_is_that_of_the_dense_problem(void)
+TEST(pca_is_that_of_the_dense_problem)
 {
     enum { N = 60, COUNT = 37 };
     static double A[N * COUNT], U[N * COUNT], L[N * N], Z[N * COUNT], left[N * COUNT], expected[COUNT], value[COUNT],
@@ -193,7 +179,7 @@ static void pca_is_that_of_the_dense_problem(void)
                 Z[c * N + i] += L[i * N + k] * A[c * N + k];
     CHECK(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'N', N, COUNT, Z, N, expected, left, N, &unused, 1, work) == 0,
           "LAPACK");
-    sp_store store;
+    OWNED(sp_store) store;
     memcpy(U, A, sizeof U);
     CHECK_OK(sp_store_over(&context, N, COUNT, U, &store));
     CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, value, &rank));
@@ -216,7 +202,6 @@ static void pca_is_that_of_the_dense_problem(void)
     }
     NOTE("vectors agree to %.1e over the gap", worst);
     CHECK(worst < 1e-13, "vectors differ by %g", worst);
-    sp_store_free(&store);
 }
 
 /* One-sided Jacobi in long double: singular values of the columns of A [rows, count], descending. */
@@ -254,7 +239,7 @@ static void jacobi(int rows, int count, long double *A, long double *value)
 }
 
 /* Weights of derivatives span ten decades: the small singular values keep their digits relative to themselves. */
-static void graded_columns_keep_their_digits(void)
+TEST(graded_columns_keep_their_digits)
 {
     enum { ROWS = 240, COUNT = 41 };
     static double A[ROWS * COUNT], diagonal[ROWS], value[COUNT];
@@ -270,7 +255,7 @@ static void graded_columns_keep_their_digits(void)
             exact[c * ROWS + i] = sqrtl(diagonal[i]) * A[c * ROWS + i];
         }
     jacobi(ROWS, COUNT, exact, expected);
-    sp_store store;
+    OWNED(sp_store) store;
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
     CHECK_OK(sp_mass_pca(&context, &(sp_metric){.rows = ROWS, .diagonal = diagonal}, 0, &store, value, &rank));
     CHECK(rank == COUNT, "rank %lld", (long long)rank);
@@ -278,12 +263,11 @@ static void graded_columns_keep_their_digits(void)
         worst = fmax(worst, fabs(value[c] / (double)expected[c] - 1));
     NOTE("from %.2g to %.2g, off by %.1e relative to themselves", value[0], value[COUNT - 1], worst);
     CHECK(worst < 1e-12, "off by %g", worst);
-    sp_store_free(&store);
 }
 
 /* ---- random projection ---- */
 
-static void random_matrix_has_its_distribution(void)
+TEST(random_matrix_has_its_distribution)
 {
     enum { M = 1000, R = 60 };
     static double entry[M][R];
@@ -329,7 +313,7 @@ static double outside(int64_t rows, int64_t k, const double *Q, const double *di
 {
     double worst = 0;
     for (int64_t c = 0; c < count; c++) {
-        double whole = 0, rest = 0, *left = malloc((size_t)rows * 8);
+        double whole = 0, rest = 0, *left = test_new(rows, 8);
         memcpy(left, from + c * rows, (size_t)rows * 8);
         for (int64_t q = 0; q < k; q++) {
             double part = 0;
@@ -343,12 +327,11 @@ static double outside(int64_t rows, int64_t k, const double *Q, const double *di
             rest += diagonal[i] * left[i] * left[i];
         }
         worst = fmax(worst, sqrt(rest / whole));
-        free(left);
     }
     return worst;
 }
 
-static void projection_stays_in_the_span(void)
+TEST(projection_stays_in_the_span)
 {
     enum { ROWS = 600, COUNT = 50, R = 12 };
     static double A[ROWS * COUNT], U[ROWS * COUNT], P[ROWS * COUNT], Q[ROWS * COUNT], T[COUNT * COUNT], diagonal[ROWS],
@@ -431,7 +414,7 @@ static void spread_columns(const sp_metric *metric, double least, double *Q, dou
 
 /* Nearly dependent columns, of which the first directions are requested: one pass for the Gram matrix, and the subspace
  * accurate to rounding over the gap. */
-static void first_directions_take_few_passes(void)
+TEST(first_directions_take_few_passes)
 {
     enum { N = SPREAD_COUNT, R = 40, BLOCKS = N / SP_STORE_WIDTH };
     static double A[SPREAD_ROWS * N], Q[SPREAD_ROWS * N], U[SPREAD_ROWS * R], diagonal[SPREAD_ROWS], exact[N], value[N];
@@ -462,11 +445,11 @@ static void first_directions_take_few_passes(void)
         tail = fmax(tail, fabs(value[c] / exact[c] - 1));
     NOTE("singular values that are left out: to %.1e of themselves", tail);
     CHECK(tail < 1e-3, "singular values that are left out are off by %g of themselves", tail);
-    close_store(&e, &store);
+    sp_store_free(&store);
 }
 
 /* Below the accuracy of a Gram matrix: 1e-9 squared is below rounding. */
-static void small_directions_keep_their_digits(void)
+TEST(small_directions_keep_their_digits)
 {
     enum { N = SPREAD_COUNT };
     static double A[SPREAD_ROWS * N], Q[SPREAD_ROWS * N], diagonal[SPREAD_ROWS], exact[N], value[N];
@@ -488,18 +471,4 @@ static void small_directions_keep_their_digits(void)
         CHECK(error < 1e-14, "orthonormal to %g", error);
         sp_store_free(&store);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(blocks_elsewhere_give_the_same_bytes);
-    RUN(a_full_disk_is_said);
-    RUN(pca_is_that_of_the_dense_problem);
-    RUN(graded_columns_keep_their_digits);
-    RUN(first_directions_take_few_passes);
-    RUN(small_directions_keep_their_digits);
-    RUN(random_matrix_has_its_distribution);
-    RUN(projection_stays_in_the_span);
-    return test_end();
 }

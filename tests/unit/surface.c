@@ -6,8 +6,6 @@
 #include "formats/import/text.h"
 #include "test.h"
 
-static sp_context context;
-
 /* ---- helpers ---- */
 
 static int parse_bytes(const char *name, const void *bytes, int64_t count, enum sp_surface_groups groups,
@@ -55,13 +53,12 @@ static void check_triangles(const sp_surface *surface, int64_t vertex_count, int
 
 static void bad_bytes(const char *name, const void *bytes, int64_t count, const char *message)
 {
-    sp_surface surface;
+    OWNED(sp_surface) surface;
     int status = parse_bytes(name, bytes, count, SP_GROUPS_GROUP, &surface);
     CHECK(status == SP_INPUT, "status %d for what must fail with: %s", status, message);
     CHECK(status != SP_INPUT || strcmp(context.message, message) == 0, "\"%s\" is not \"%s\"", context.message,
           message);
     CHECK(!surface.vertices && !surface.triangles, "a surface after an error");
-    sp_surface_free(&surface);
 }
 
 static void bad(const char *name, const char *text, const char *message)
@@ -112,7 +109,7 @@ static void check_number(const char *string)
     CHECK(memcmp(&value, &expected, sizeof value) == 0, "%s: %.17g is not %.17g", string, value, expected);
 }
 
-static void numbers(void)
+TEST(numbers)
 {
     static const char *const hard[] = {"0",
                                        "-0",
@@ -192,7 +189,7 @@ static void numbers(void)
     }
 }
 
-static void not_numbers(void)
+TEST(not_numbers)
 {
     static const char *const words[] = {"",    "-",   "+",    ".",     "e5",  "1e",  "1e+",  "1x",    "0x10",
                                         "nan", "inf", "-inf", "1e999", "1,5", "--1", "1..2", "1.2.3", "1_0"};
@@ -227,7 +224,7 @@ static void not_numbers(void)
 }
 
 /* Every kind of line end counts as one line, anywhere; words are returned unchanged. */
-static void lines(void)
+TEST(lines)
 {
     const char *file =
         "\xef\xbb\xbf"
@@ -265,7 +262,7 @@ static void lines(void)
 }
 
 /* Fields with a separator, which may be empty; a separator as last byte announces one more, empty field. */
-static void fields(void)
+TEST(fields)
 {
     static const struct {
         const char *line;
@@ -290,7 +287,7 @@ static void fields(void)
     }
 }
 
-static void words(void)
+TEST(words)
 {
     double value;
     int64_t integer;
@@ -314,7 +311,7 @@ static void words(void)
 }
 
 /* Binary data between lines, messages with byte offsets, and an included file. */
-static void places(void)
+TEST(places)
 {
     const char *file = "count 2\n\x01\n\x02\xff\nend\n", *other = "\xef\xbb\xbf"
                                                                   "x,1\n";
@@ -345,7 +342,7 @@ static void places(void)
 
 #define SQUARE "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
 
-static void obj_faces(void)
+TEST(obj_faces)
 {
     GOOD("a.obj", SQUARE "f 1 2 3 4\n", 4, 0, 1, 2, 0, 2, 3);
     GOOD("A.OBJ", SQUARE "v .5 2 0\nf 1 2 3 5 4", 5, 0, 1, 2, 0, 2, 4, 0, 4, 3);
@@ -380,7 +377,7 @@ static void obj_faces(void)
 static void check_groups(const char *text, enum sp_surface_groups groups, int64_t count, const char *const *names,
                          int64_t triangles, const int64_t *group)
 {
-    sp_surface surface;
+    OWNED(sp_surface) surface;
     CHECK_OK(parse_text("a.obj", text, groups, &surface));
     CHECK(surface.group_count == count && surface.triangle_count == triangles, "%lld groups",
           (long long)surface.group_count);
@@ -389,10 +386,9 @@ static void check_groups(const char *text, enum sp_surface_groups groups, int64_
     for (int64_t i = 0; i < triangles && i < surface.triangle_count; i++)
         CHECK(surface.group[i] == group[i], "triangle %lld is in group %lld", (long long)i,
               (long long)surface.group[i]);
-    sp_surface_free(&surface);
 }
 
-static void obj_groups(void)
+TEST(obj_groups)
 {
     const char *text =
         "g unused\n" SQUARE
@@ -410,7 +406,7 @@ static void obj_groups(void)
     end += sprintf(end, SQUARE);
     for (int i = 0; i < 3000; i++)
         end += sprintf(end, "g part%d\nf 1 2 3\n", i * 7 % 1000);
-    sp_surface surface;
+    OWNED(sp_surface) surface;
     CHECK_OK(parse_text("a.obj", many, SP_GROUPS_GROUP, &surface));
     CHECK(surface.group_count == 1000, "%lld groups", (long long)surface.group_count);
     for (int64_t i = 0; i < surface.triangle_count; i++) {
@@ -419,10 +415,9 @@ static void obj_groups(void)
         CHECK(strcmp(surface.groups[surface.group[i]], name) == 0, "triangle %lld is in %s", (long long)i,
               surface.groups[surface.group[i]]);
     }
-    sp_surface_free(&surface);
 }
 
-static void obj_errors(void)
+TEST(obj_errors)
 {
     bad("a.obj", "", "the file is empty");
     bad("a.obj", "# nothing\n", "the model has no triangles");
@@ -459,7 +454,7 @@ static void obj_errors(void)
 #define PLY_XYZ "property float x\nproperty float y\nproperty float z\n"
 #define PLY_FACES "property list uchar int vertex_indices\nend_header\n"
 
-static void ply_ascii(void)
+TEST(ply_ascii)
 {
     GOOD("a.ply",
          PLY_ASCII "element vertex 4\n" PLY_XYZ "element face 2\n" PLY_FACES
@@ -478,7 +473,7 @@ static void ply_ascii(void)
          "0\r\n-inf 3 2 0 1 6 "
          "0 0 1 1 0 1\r\n5\r\n",
          3, 2, 0, 1);
-    sp_surface surface;
+    OWNED(sp_surface) surface;
     CHECK_OK(parse_text("a",
                         "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex "
                         "3\nproperty float z\n"
@@ -489,7 +484,6 @@ static void ply_ascii(void)
               surface.vertices[7] == 9.25,
           "axes");
     CHECK(surface.group_count == 1 && strcmp(surface.groups[0], "default") == 0, "group");
-    sp_surface_free(&surface);
 }
 
 /* A square and a triangle with every scalar type in front of the faces' lists; `ending` is that of the header lines. */
@@ -542,7 +536,7 @@ static void ply_binary_file(blob *file, bool big, const char *ending)
     }
 }
 
-static void ply_binary(void)
+TEST(ply_binary)
 {
     static const char *const endings[] = {"\n", "\r\n", "\r"};
     for (int big = 0; big < 2; big++)
@@ -571,15 +565,14 @@ static void ply_binary(void)
                     "y\rproperty uchar z\relement face 1\r"
                     "property list uchar uchar vertex_indices\rend_header\r\n2345678a");
     put_bits(&file, 0x02010003, 4, false);
-    sp_surface surface;
+    OWNED(sp_surface) surface;
     CHECK_OK(parse_bytes("a.ply", file.bytes, file.count, SP_GROUPS_NONE, &surface));
     TRIANGLES(&surface, 3, 0, 1, 2);
     CHECK(surface.vertex_count == 3 && surface.vertices[0] == '\n' && surface.vertices[8] == 'a',
           "a line feed as first value");
-    sp_surface_free(&surface);
 }
 
-static void ply_errors(void)
+TEST(ply_errors)
 {
 #define HEAD PLY_ASCII "element vertex 3\n" PLY_XYZ "element face 1\n" PLY_FACES /* lines 1 to 10 */
     bad("a.ply", "plywood\n", "line 1: a PLY file must begin with \"ply\"");
@@ -638,7 +631,7 @@ static void ply_errors(void)
 #define FACET(a, b, c)                                                                                                 \
     "facet normal 0 0 nan\n outer loop\n  vertex " a "\n  vertex " b "\n  vertex " c "\n endloop\nendfacet\n"
 
-static void stl_text(void)
+TEST(stl_text)
 {
     GOOD("a.stl",
          "solid two words\n" FACET("0 0 0", "1 0 0", "1 1 0")
@@ -673,22 +666,21 @@ static void stl_binary_file(blob *file, const char *head)
     }
 }
 
-static void stl_binary(void)
+TEST(stl_binary)
 {
     static const char *const heads[] = {"", "solid exported by a program that writes this word here\n", "made by hand"};
     for (int i = 0; i < 3; i++)
         for (int named = 0; named < 2; named++) {
             blob file;
-            sp_surface surface;
+            OWNED(sp_surface) surface;
             stl_binary_file(&file, heads[i]);
             CHECK_OK(parse_bytes(named ? "a.stl" : "-", file.bytes, file.count, SP_GROUPS_NONE, &surface));
             TRIANGLES(&surface, 4, 0, 1, 2, 2, 3, 0);
             CHECK(surface.vertices && surface.vertices[8] == (double)0.1f, "z of corner 2");
-            sp_surface_free(&surface);
         }
 }
 
-static void stl_errors(void)
+TEST(stl_errors)
 {
     bad("a.stl", "solid\n" FACET("0 0 0", "1 0 0", "1 1 0"), "line 8: the file ends where \"endsolid\" should follow");
     bad("a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n",
@@ -723,7 +715,7 @@ static void stl_errors(void)
 
 #define OFF_BODY "0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 3\n"
 
-static void off_variants(void)
+TEST(off_variants)
 {
     static const int64_t expected[] = {0, 1, 2, 0, 2, 3, 0, 1, 3};
     static const char *const good[] = {
@@ -753,7 +745,7 @@ static void off_variants(void)
     }
 }
 
-static void off_errors(void)
+TEST(off_errors)
 {
     bad("a.off", "# nothing\n", "the file has no content but comments");
     bad("a.off", "solids\n", "line 1: count of vertices: expected an integer, found \"solids\"");
@@ -902,7 +894,7 @@ static double volume(const sp_surface *surface)
 
 static void check_model(const model *expected, const char *bytes, int64_t count)
 {
-    sp_surface surface;
+    OWNED(sp_surface) surface = {0};
     int status = parse_bytes(expected->file, bytes, count, SP_GROUPS_MATERIAL, &surface);
     CHECK(status == SP_OK, "%s: %s", expected->file, context.message);
     if (status != SP_OK)
@@ -918,10 +910,9 @@ static void check_model(const model *expected, const char *bytes, int64_t count)
               "%s: extent %d is %.6g, not %g", expected->file, axis, high[axis] - low[axis], expected->box[axis]);
     CHECK(fabs(measured - expected->volume) <= 5.1e-5 * fabs(expected->volume) + 1e-12, "%s: volume %.7g, not %g",
           expected->file, measured, expected->volume);
-    sp_surface_free(&surface);
 }
 
-static void shared_meshes(void)
+TEST(shared_meshes)
 {
     const char *folder = test_meshes();
     if (!folder)
@@ -937,7 +928,7 @@ static void shared_meshes(void)
 }
 
 /* Real files, truncated or with changed bytes: a model, or a message with the place of the fault. */
-static void damaged_meshes(void)
+TEST(damaged_meshes)
 {
     static const char *const files[] = {"soup/degenerated.obj", "soup/hour_glass.off", "soup/multibody.stl",
                                         "soup/random_triangles.stl", "soup/cube_with_fold.ply"};
@@ -955,7 +946,7 @@ static void damaged_meshes(void)
             int64_t place = (int64_t)((state >> 33) % (uint64_t)count);
             char kept = bytes[place];
             bytes[place] ^= (char)(1 << (state >> 30 & 7));
-            sp_surface surface;
+            OWNED(sp_surface) surface;
             int status = parse_bytes(files[i], bytes, round % 2 ? count : place + 1, SP_GROUPS_GROUP, &surface);
             bytes[place] = kept;
             CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "%s: status %d", files[i], status);
@@ -963,7 +954,6 @@ static void damaged_meshes(void)
                 CHECK(surface.triangles[j] >= 0 && surface.triangles[j] < surface.vertex_count, "%s: corner %lld",
                       files[i], (long long)surface.triangles[j]);
             refused += status != SP_OK;
-            sp_surface_free(&surface);
         }
         free(bytes);
     }
@@ -973,7 +963,7 @@ static void damaged_meshes(void)
 
 /* A face and its reverse, with the same vertices and with its own, have the same triangles, so that they are two sides
  * of one; other faces keep the fan about their first corner. */
-static void faces_from_both_sides(void)
+TEST(faces_from_both_sides)
 {
     static const char text[] = "v 0 0 0\nv 1 0 0\nv 1 1 1\nv 0 1 0\nv 3 0 0\nv 0 1 0\nv 1 1 1\nv 1 0 0\nv 0 0 0\n"
                                "f 1 2 3 4\nf 4 3 2 1\nf 6 7 8 9\nf 2 1 4 3\nf 2 5 3 1\n";
@@ -993,30 +983,4 @@ static void faces_from_both_sides(void)
               (long long)is[2]);
     }
     sp_pool_free(&surface.pool);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(faces_from_both_sides);
-    RUN(numbers);
-    RUN(not_numbers);
-    RUN(lines);
-    RUN(fields);
-    RUN(words);
-    RUN(places);
-    RUN(obj_faces);
-    RUN(obj_groups);
-    RUN(obj_errors);
-    RUN(ply_ascii);
-    RUN(ply_binary);
-    RUN(ply_errors);
-    RUN(stl_text);
-    RUN(stl_binary);
-    RUN(stl_errors);
-    RUN(off_variants);
-    RUN(off_errors);
-    RUN(shared_meshes);
-    RUN(damaged_meshes);
-    return test_end();
 }

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-static sp_context context;
-
 /* ---- the chain of Fermi, Pasta, Ulam and Tsingou ---- */
 
 /* n unit masses between n + 1 springs of force d + ALPHA d², with fixed ends. Modes and derivatives are known:
@@ -97,13 +95,13 @@ static sp_sparse band(double diagonal, double beside)
     return A;
 }
 
-static void chain_has_the_known_derivatives(void)
+TEST(chain_has_the_known_derivatives)
 {
     enum { MODES = 7 }; /* i + j exceeds N: all three couplings */
-    sp_sparse K = band(2, -1);
+    OWNED(sp_sparse) K = band(2, -1);
     sp_tensor H[2];
     triples t;
-    double U[MODES * MASSES], *derivative = calloc(MODES * MODES * MASSES, 8), residual;
+    double U[MODES * MASSES], *derivative = test_new(MODES * MODES * MASSES, 8), residual;
     int64_t pair[2 * MODES * MODES];
 
     for (int k = 0; k < MODES; k++)
@@ -131,18 +129,16 @@ static void chain_has_the_known_derivatives(void)
         CHECK(worst < 1e-13 * largest, "once %d: %g beside the closed form, of %g", once, worst, largest);
         sp_tensor_free(&H[once]);
     }
-    free(derivative);
-    sp_sparse_free(&K);
 }
 
 /* The bytes of a column are the same alone. */
-static void columns_do_not_depend_on_others(void)
+TEST(columns_do_not_depend_on_others)
 {
     enum { MODES = 5, PAIRS = 70 };
-    sp_sparse K = band(2, -1);
-    sp_tensor H;
+    OWNED(sp_sparse) K = band(2, -1);
+    OWNED(sp_tensor) H;
     triples t;
-    double U[MODES * MASSES], *all = calloc(PAIRS * MASSES, 8), one[MASSES], residual;
+    double U[MODES * MASSES], *all = test_new(PAIRS * MASSES, 8), one[MASSES], residual;
     int64_t pair[2 * PAIRS];
 
     chain_tensor(false, &t);
@@ -158,21 +154,18 @@ static void columns_do_not_depend_on_others(void)
         CHECK_OK(sp_system_derivatives(&context, &K, &H, U, 1, pair + 2 * c, one, &residual));
         CHECK(!memcmp(one, all + c * MASSES, sizeof one), "pair %d differs alone", c);
     }
-    free(all);
-    sp_tensor_free(&H);
-    sp_sparse_free(&K);
 }
 
 /* ---- a mesh ---- */
 
 /* The tensor of a bar, from the exact second derivatives of its force along pairs of unknowns, gives the derivatives
  * that are made from the mesh. */
-static void mesh_has_the_same_derivatives(void)
+TEST(mesh_has_the_same_derivatives)
 {
     enum { MODES = 4, PAIRS = MODES * (MODES + 1) / 2 };
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_sparse K, M;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_sparse) K, M;
     make_box(2, 1, 1, 0.2, 0.05, &mesh);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         if (mesh.vertices[3 * v] < 0.1)
@@ -182,7 +175,7 @@ static void mesh_has_the_same_derivatives(void)
     CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
 
     const int64_t n = body.dof_count, rows = 3 * mesh.vertex_count, most = n * n * n;
-    double *unit = calloc((size_t)(n * rows), 8), *column = calloc((size_t)rows, 8), *value = calloc((size_t)most, 8);
+    double *unit = test_new(n * rows, 8), *column = test_new(rows, 8), *value = test_new(most, 8);
     int64_t *index[3], count = 0;
     for (int a = 0; a < 3; a++)
         index[a] = calloc((size_t)most, 8);
@@ -198,12 +191,12 @@ static void mesh_has_the_same_derivatives(void)
                     value[count++] = column[body.free[i]];
                 }
         }
-    sp_tensor H;
+    OWNED(sp_tensor) H;
     CHECK_OK(sp_tensor_new(&context, n, count, index[0], index[1], index[2], value, false, &H));
     CHECK(sp_tensor_symmetric(&H, 1e-12), "the force of a body has a potential");
 
-    double *psi = calloc((size_t)(MODES * n), 8), *U = calloc((size_t)(MODES * rows), 8), lambda[MODES],
-           modal_residual[MODES], residual;
+    double *psi = test_new(MODES * n, 8), *U = test_new(MODES * rows, 8), lambda[MODES], modal_residual[MODES],
+           residual;
     sp_modes_report report;
     CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, lambda, psi,
                       modal_residual, &report));
@@ -216,7 +209,7 @@ static void mesh_has_the_same_derivatives(void)
             pair[at++] = i;
             pair[at++] = j;
         }
-    double *of_mesh = calloc((size_t)(PAIRS * rows), 8), *of_system = calloc((size_t)(PAIRS * n), 8);
+    double *of_mesh = test_new(PAIRS * rows, 8), *of_system = test_new(PAIRS * n, 8);
     sp_derivatives_report whole;
     CHECK_OK(sp_modal_derivatives(&context, &body, MODES, U, PAIRS, pair, 0, NULL, NULL, of_mesh, &whole));
     CHECK_OK(sp_system_derivatives(&context, &K, &H, psi, PAIRS, pair, of_system, &residual));
@@ -230,14 +223,8 @@ static void mesh_has_the_same_derivatives(void)
         }
     CHECK(worst < 1e-10 * largest, "%g beside the derivatives of the mesh, of %g", worst, largest);
 
-    free(unit), free(column), free(value), free(psi), free(U), free(of_mesh), free(of_system);
     for (int a = 0; a < 3; a++)
         free(index[a]);
-    sp_tensor_free(&H);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* ---- refusals ---- */
@@ -251,7 +238,7 @@ static void refuse(const char *what, int64_t order, int64_t count, const int64_t
           context.message);
 }
 
-static void tensors_that_are_none_are_refused(void)
+TEST(tensors_that_are_none_are_refused)
 {
     const double value[2] = {1, 2}, bad[2] = {1, NAN}, large[2] = {1e308, 1e308};
     refuse("entry 1 has the index 3, expected 0 to 2", 3, 2, (const int64_t[3][2]){{0, 1}, {0, 3}, {0, 1}}, value,
@@ -267,7 +254,7 @@ static void tensors_that_are_none_are_refused(void)
 }
 
 /* A force without a potential is accepted, and an empty tensor is that of a linear system. */
-static void other_tensors(void)
+TEST(other_tensors)
 {
     const double u[3] = {1, 2, 3}, v[3] = {-1, 0.5, 2};
     double y[3];
@@ -283,15 +270,4 @@ static void other_tensors(void)
     sp_tensor_times(&H, u, v, y);
     CHECK(y[0] == 0 && y[1] == 0 && y[2] == 0, "%g %g %g", y[0], y[1], y[2]);
     sp_tensor_free(&H);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(chain_has_the_known_derivatives);
-    RUN(columns_do_not_depend_on_others);
-    RUN(mesh_has_the_same_derivatives);
-    RUN(tensors_that_are_none_are_refused);
-    RUN(other_tensors);
-    return test_end();
 }

@@ -2,16 +2,14 @@
 #include "render/normals.h"
 #include "test.h"
 
-static sp_context context;
-
 /* A cube has one normal a side: each of its 8 corners becomes three vertices. */
-static void cube(void)
+TEST(cube)
 {
     static const double corners[24] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1};
     static const int64_t triangles[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
                                           2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
     double vertices[72], normals[72];
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_split split;
     int wrong = 0, copies[8] = {0};
     CHECK_OK(sp_split_creases(&context, corners, 8, triangles, 12, &pool, &split));
@@ -33,7 +31,6 @@ static void cube(void)
             wrong += fabs(normals[3 * split.triangles[c] + k] - (2 - c / 12 == k ? sign : 0)) > 1e-15;
         }
     CHECK(wrong == 0, "%d are wrong", wrong);
-    sp_pool_free(&pool);
 }
 
 /* A plate z = 0 of 4×4 squares. */
@@ -61,7 +58,7 @@ static sp_target_mesh make_plate(plate *p)
 }
 
 /* Where a plane is z = w x, its normal is (−w, 0, 1) / √(1 + w²), of which (−1, 0, 0) is the derivative. */
-static void derivative(void)
+TEST(derivative)
 {
     plate p;
     double normals[75], change[150], most = 0;
@@ -79,7 +76,7 @@ static void derivative(void)
 
 /* Two samples w = ±1/2: by symmetry the best change is (−1, 0, 0) / √(1 + w²). Then the normal is off by
  * atan(w) − atan(w / √(1 + w²)). The target that they do not contain keeps its derivative. */
-static void fit(void)
+TEST(fit)
 {
     static const double weights[4] = {0.5, 0, -0.5, 0};
     const double shorter = 1 / sqrt(1.25), expected = (atan(0.5) - atan(0.5 * shorter)) * 180 / acos(-1);
@@ -95,13 +92,4 @@ static void fit(void)
     CHECK_NEAR(most, 0, 1e-4); /* of the regularization */
     CHECK_NEAR(errors.largest, expected, 0.01);
     CHECK_NEAR(errors.mean, expected, 0.01);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(cube);
-    RUN(derivative);
-    RUN(fit);
-    return test_end();
 }

@@ -1,5 +1,6 @@
-/* A TAP producer for the unit tests: each RUN is one test; CHECK records a failure with the measured values and
- * continues. */
+/* A TAP producer for the unit tests: each TEST runs once, in the order of the file; CHECK records a failure with the
+ * measured values and continues. What a test makes is freed at its end: arrays of test_new, and variables that are
+ * OWNED. */
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H
 
@@ -10,12 +11,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int test_number, test_failures_in_this, test_failures, test_skipped_this;
+/* The first argument of library calls; one thread unless BEFORE_TESTS sets more. */
+extern struct sp_context context;
+
+/* Of the test that runs: executed checks, those that failed. */
+extern long test_checks, test_failures;
+extern bool test_skipped;
+
+/* Runs the tests of this program; returns the exit code. */
+int test_all(void);
+
+void test_register(const char *name, void (*run)(void));
+void test_register_around(void (*before)(void), void (*after)(void));
+
+/* TEST(name) { … } */
+#define TEST(test)                                                                                                     \
+    static void test(void);                                                                                            \
+    __attribute__((constructor)) static void register_##test(void)                                                     \
+    {                                                                                                                  \
+        test_register(#test, test);                                                                                    \
+    }                                                                                                                  \
+    static void test(void)
+
+/* What precedes the first test of a program and follows the last one. */
+#define BEFORE_TESTS()                                                                                                 \
+    static void before_tests(void);                                                                                    \
+    __attribute__((constructor)) static void register_before_tests(void)                                               \
+    {                                                                                                                  \
+        test_register_around(before_tests, NULL);                                                                      \
+    }                                                                                                                  \
+    static void before_tests(void)
+#define AFTER_TESTS()                                                                                                  \
+    static void after_tests(void);                                                                                     \
+    __attribute__((constructor)) static void register_after_tests(void)                                                \
+    {                                                                                                                  \
+        test_register_around(NULL, after_tests);                                                                       \
+    }                                                                                                                  \
+    static void after_tests(void)
 
 #define CHECK(condition, ...)                                                                                          \
     do {                                                                                                               \
+        test_checks++;                                                                                                 \
         if (!(condition)) {                                                                                            \
-            test_failures_in_this++;                                                                                   \
+            test_failures++;                                                                                           \
             printf("# %s:%d: %s: ", __FILE__, __LINE__, #condition);                                                   \
             printf(__VA_ARGS__);                                                                                       \
             printf("\n");                                                                                              \
@@ -55,7 +93,7 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
 /* Inside a test: it cannot run here. */
 #define SKIP(reason)                                                                                                   \
     do {                                                                                                               \
-        test_skipped_this = 1;                                                                                         \
+        test_skipped = true;                                                                                           \
         printf("# skip: %s\n", reason);                                                                                \
         return;                                                                                                        \
     } while (0)
@@ -67,22 +105,23 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
 #define SKIP_UNDER_SANITIZERS(reason) ((void)0)
 #endif
 
-#define RUN(test)                                                                                                      \
-    do {                                                                                                               \
-        test_failures_in_this = test_skipped_this = 0;                                                                 \
-        test();                                                                                                        \
-        test_number++;                                                                                                 \
-        test_failures += test_failures_in_this > 0;                                                                    \
-        printf("%sok %d - %s%s\n", test_failures_in_this ? "not " : "", test_number, #test,                            \
-               test_skipped_this ? " # SKIP" : "");                                                                    \
-        fflush(stdout);                                                                                                \
-    } while (0)
+/* count × size bytes, zeroed, freed at the end of the test. An own block of memory, so that sanitizers see its ends. */
+void *test_new(int64_t count, size_t size);
 
-static inline int test_end(void)
-{
-    printf("1..%d\n", test_number);
-    return test_failures > 0;
-}
+/* A variable that this function frees at the end of its scope. */
+#define FREED_BY(function) __attribute__((cleanup(function)))
+
+/* OWNED(sp_mesh) mesh: freed by sp_mesh_free(&mesh) at the end of its scope. A scope that can be left before the
+ * variable is set gives it the value {0}. */
+#define OWNED(type) FREED_BY(type##_free) type
+
+/* OWNED_POINTER(sp_run) *run: freed by sp_run_free(run), for a type that the file names by OWNER(sp_run). */
+#define OWNED_POINTER(type) FREED_BY(drop_##type) type
+#define OWNER(type)                                                                                                    \
+    static inline void drop_##type(type **owned)                                                                       \
+    {                                                                                                                  \
+        type##_free(*owned);                                                                                           \
+    }
 
 /* The folder of shared meshes (environment SUPPLE_MESHES), or NULL where it is absent. */
 static inline const char *test_meshes(void)

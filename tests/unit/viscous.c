@@ -3,15 +3,14 @@
 #include "assembly/viscous.h"
 #include "assembly/elastic.h"
 #include "assembly/element.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
 #include "reduced/viscous.h"
-#include "test.h"
 
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_integrator)
 
 enum { R = BENDING_FIELDS };
 
@@ -112,18 +111,17 @@ static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosi
     }
 }
 
-static void force_is_that_of_the_stress(void)
+TEST(force_is_that_of_the_stress)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_viscous viscous;
-        CHECK_OK(test_variant(&context, variant, &mesh));
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_viscous) viscous;
+        make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
-               *f = calloc((size_t)rows, 8);
+        double *u = test_new(rows, 8), *v = test_new(rows, 8), *y = test_new(rows, 8), *f = test_new(rows, 8);
         deform(&mesh, 0.7, 3, u);
         random_field(rows, 4, v);
         sp_viscous_times(&context, &viscous, u, v, y);
@@ -131,26 +129,21 @@ static void force_is_that_of_the_stress(void)
         NOTE("variant %d: %.1e", variant, gap(rows, y, f));
         CHECK(gap(rows, y, f) <= 1e-12, "off by %g", gap(rows, y, f));
         CHECK(dot(rows, v, y) > 0, "power %g W", dot(rows, v, y));
-        free(u), free(v), free(y), free(f);
-        sp_viscous_free(&viscous);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* A deformed body in rigid motion, v = ω × x + c, has no strain rate. */
-static void rigid_motions_cost_nothing(void)
+TEST(rigid_motions_cost_nothing)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_viscous viscous;
-        CHECK_OK(test_variant(&context, variant, &mesh));
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_viscous) viscous;
+        make_variant(variant, &mesh);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
-               omega[3] = {0.3, -1, 0.7}, size;
+        double *u = test_new(rows, 8), *v = test_new(rows, 8), *y = test_new(rows, 8), omega[3] = {0.3, -1, 0.7}, size;
         deform(&mesh, 1.1, 5, u);
         random_field(rows, 6, v);
         sp_viscous_times(&context, &viscous, u, v, y);
@@ -164,21 +157,17 @@ static void rigid_motions_cost_nothing(void)
         sp_viscous_times(&context, &viscous, u, v, y);
         CHECK(norm(rows, y) <= 1e-13 * size * norm(rows, v), "variant %d: %g N of %g", variant, norm(rows, y),
               size * norm(rows, v));
-        free(u), free(v), free(y);
-        sp_viscous_free(&viscous);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* One cube of edge a, stretched along x by s at the rate ṡ with its sides fixed: Ė_xx = s ṡ, so that its end pulls with
  * a²(φ + 2ψ) s² ṡ (F S N with F_xx = s) and its sides push with a² φ s ṡ each. */
-static void one_cube_drawn_out(void)
+TEST(one_cube_drawn_out)
 {
     const double a = 0.4, s = 1.3, rate = 0.7, phi = 90, psi = 25;
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_viscous viscous;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_viscous) viscous;
     make_box(1, 1, 1, a, 0, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_viscous_new(&context, &body, &(sp_viscosity){phi, psi}, &viscous));
@@ -193,20 +182,17 @@ static void one_cube_drawn_out(void)
             double side = mesh.vertices[3 * i + c] > 0 ? 0.25 : -0.25; /* a quarter of the face for each corner */
             CHECK_NEAR(y[3 * i + c], side * a * a * (c == 0 ? (phi + 2 * psi) * s * s * rate : phi * s * rate), 1e-12);
         }
-    sp_viscous_free(&viscous);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* The sparse matrix, with vertices fixed in part, is that of the products. */
-static void matrix_gives_the_products(void)
+TEST(matrix_gives_the_products)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
-        sp_mesh mesh;
-        sp_fe_space body;
-        sp_viscous viscous;
-        sp_sparse D;
-        CHECK_OK(test_variant(&context, variant, &mesh));
+        OWNED(sp_mesh) mesh;
+        OWNED(sp_fe_space) body;
+        OWNED(sp_viscous) viscous;
+        OWNED(sp_sparse) D;
+        make_variant(variant, &mesh);
         CHECK_OK(
             sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only */
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -214,8 +200,8 @@ static void matrix_gives_the_products(void)
         CHECK_OK(sp_fe_space_pattern(&context, &body));
         CHECK_OK(sp_fe_space_matrix(&context, &body, &D));
         int64_t rows = 3 * mesh.vertex_count, n = body.dof_count;
-        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
-               *free_v = calloc((size_t)n, 8), *of_D = calloc((size_t)n, 8), *of_times = calloc((size_t)n, 8);
+        double *u = test_new(rows, 8), *v = test_new(rows, 8), *y = test_new(rows, 8), *free_v = test_new(n, 8),
+               *of_D = test_new(n, 8), *of_times = test_new(n, 8);
         deform(&mesh, 0.5, 7, u);
         random_field(n, 8, free_v);
         sp_fe_space_scatter(&body, free_v, v);
@@ -225,11 +211,6 @@ static void matrix_gives_the_products(void)
         sp_viscous_matrix(&context, &viscous, u, -1.5, &D);
         sp_sparse_times(&context, &D, 1, free_v, of_D);
         CHECK(gap(n, of_D, of_times) <= 1e-13, "variant %d: off by %g", variant, gap(n, of_D, of_times));
-        free(u), free(v), free(y), free(free_v), free(of_D), free(of_times);
-        sp_sparse_free(&D);
-        sp_viscous_free(&viscous);
-        sp_fe_space_free(&body);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -248,11 +229,11 @@ typedef struct reduced {
 static void make_reduced(int variant, int rank, reduced *m)
 {
     sp_polynomial_report report;
-    CHECK_OK(test_variant(&context, variant, &m->mesh));
+    make_variant(variant, &m->mesh);
     CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     CHECK_OK(sp_fe_space_pattern(&context, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
-    m->U = calloc((size_t)(m->rows * R), 8);
+    m->U = test_new(m->rows * R, 8);
     random_field(m->rows * R, 21, m->U);
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true},
                                 &m->polynomials, &report));
@@ -262,13 +243,12 @@ static void make_reduced(int variant, int rank, reduced *m)
     CHECK_OK(sp_galerkin_viscosity(&context, &m->viscous, rank, m->U, &m->of_body));
 }
 
-static void free_reduced(reduced *m)
+static void reduced_free(reduced *m)
 {
     m->of_parts.destroy(m->of_parts.self);
     m->of_body.destroy(m->of_body.self);
     sp_viscous_free(&m->viscous);
     sp_polynomials_free(&m->polynomials);
-    free(m->U);
     sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
@@ -282,14 +262,14 @@ static void both_triangles(int r, double *D)
 
 /* D(q)v = Uᵀ f(Uq, Uv) by the definition; the matrix and the products of either kind agree; no eigenvalue is below 0.
  */
-static void polynomials_are_the_projected_force(void)
+TEST(polynomials_are_the_projected_force)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++)
         for (int rank = R; rank > 4; rank -= 3) {
-            reduced m;
+            OWNED(reduced) m;
             make_reduced(variant, rank, &m);
-            double *u = calloc((size_t)m.rows, 8), *v = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8),
-                   q[R] = {0}, w[R] = {0}, y[2][R], D[2][R * R], value[R], worst = 0, least = INFINITY;
+            double *u = test_new(m.rows, 8), *v = test_new(m.rows, 8), *f = test_new(m.rows, 8), q[R] = {0}, w[R] = {0},
+                   y[2][R], D[2][R * R], value[R], worst = 0, least = INFINITY;
             for (uint64_t trial = 0; trial < 3; trial++) {
                 random_field(rank, 30 + trial, q);
                 random_field(rank, 40 + trial, w);
@@ -323,26 +303,23 @@ static void polynomials_are_the_projected_force(void)
                  variant, rank, worst, least);
             CHECK(worst <= 1e-12, "off by %g", worst);
             CHECK(least > -1e-12, "least eigenvalue %g of the largest", least);
-            free(u), free(v), free(f);
-            free_reduced(&m);
         }
 }
 
 /* With a basis of all affine motions the polynomials too know that a rotation of the deformed body, q̇ = ω × x, costs
  * nothing: the Gram matrix may not be symmetrized for that. */
-static void reduced_rotations_cost_nothing(void)
+TEST(reduced_rotations_cost_nothing)
 {
     enum { AFFINE = 12 };
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_polynomials polynomials;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_polynomials) polynomials;
     sp_polynomial_report report;
     sp_reduced_viscosity viscosity;
-    CHECK_OK(test_variant(&context, 1, &mesh));
+    make_variant(1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * AFFINE), 8), q[AFFINE], v[AFFINE] = {0}, y[AFFINE], omega[3] = {0.5, 0.2, -0.9},
-           size;
+    double *U = test_new(rows * AFFINE, 8), q[AFFINE], v[AFFINE] = {0}, y[AFFINE], omega[3] = {0.5, 0.2, -0.9}, size;
     for (int64_t i = 0; i < mesh.vertex_count; i++)
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 4; k++) /* column 4c + k moves along c by x_k, or by 1 */
@@ -362,16 +339,12 @@ static void reduced_rotations_cost_nothing(void)
     viscosity.times(viscosity.self, q, v, y);
     CHECK(norm(AFFINE, y) <= 1e-13 * size * norm(AFFINE, v), "%g of %g", norm(AFFINE, y), size * norm(AFFINE, v));
     viscosity.destroy(viscosity.self);
-    sp_polynomials_free(&polynomials);
-    free(U);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-static void parts_that_are_missing(void)
+TEST(parts_that_are_missing)
 {
-    reduced m;
-    sp_polynomials whole;
+    OWNED(reduced) m;
+    OWNED(sp_polynomials) whole;
     sp_polynomial_report report;
     sp_reduced_viscosity none;
     make_reduced(3, R, &m);
@@ -390,8 +363,6 @@ static void parts_that_are_missing(void)
         CHECK(sp_viscosity_check(&context, bad[i]) == SP_USAGE, "%g, %g passed", bad[i].phi, bad[i].psi);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         CHECK_OK(sp_viscosity_check(&context, good[i]));
-    sp_polynomials_free(&whole);
-    free_reduced(&m);
 }
 
 /* ---- motions ---- */
@@ -422,10 +393,10 @@ static void make_model(sp_viscosity viscosity, model *m)
     sp_polynomial_report report;
     sp_reduced_viscosity reduced_viscosity;
     make_box(8, 2, 2, 0.1, 0, &m->mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &m->mesh, (double[]){1, 0, 0}, 0.01, 7, &(int64_t){0}));
+    fix_end(&m->mesh, 0.01);
     CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
-    m->U = calloc((size_t)(m->rows * R), 8);
+    m->U = test_new(m->rows * R, 8);
     bending_fields(&m->mesh, m->U);
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true},
                                 &m->polynomials, &report));
@@ -435,11 +406,10 @@ static void make_model(sp_viscosity viscosity, model *m)
     sp_reduced_system_damp(&m->system, &reduced_viscosity);
 }
 
-static void free_model(model *m)
+static void model_free(model *m)
 {
     sp_reduced_system_free(&m->system);
     sp_polynomials_free(&m->polynomials);
-    free(m->U);
     sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
@@ -448,15 +418,15 @@ static const double start_velocity[R] = {6, 2, 0, 0, 0, -3, 0, 0};
 
 /* kinetic + strain + dissipated is constant with the energy-conserving step, and nearly so with the others, better with
  * smaller steps */
-static void energy_is_balanced(void)
+TEST(energy_is_balanced)
 {
-    model m;
+    OWNED(model) m;
     make_model((sp_viscosity){1500, 3000}, &m);
     sp_external_loads forcing = nothing(&m.system);
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
         double worst[2] = {0}, lost = 0;
         for (int half = 0; half < 2; half++) {
-            sp_integrator *it;
+            OWNED_POINTER(sp_integrator) *it;
             double h = kind == SP_ENERGY ? 2e-3 : 2e-4, energy[SP_WORK_COUNT], first, dissipated = 0;
             h /= 1 + half;
             sp_integrator_parameters parameters = {
@@ -474,7 +444,6 @@ static void energy_is_balanced(void)
                 dissipated = energy[SP_WORK_DISSIPATED];
             }
             lost = dissipated / first;
-            sp_integrator_free(it);
         }
         NOTE("integrator %d: balance within %.1e, at half the step %.1e; %.0f %% dissipated", kind, worst[0], worst[1],
              100 * lost);
@@ -484,19 +453,18 @@ static void energy_is_balanced(void)
         else
             CHECK(worst[0] < 0.01 && worst[1] < 0.6 * worst[0], "balance off by %g and %g", worst[0], worst[1]);
     }
-    free_model(&m);
 }
 
 /* Newmark's and the energy-conserving step are still of second order, and Newton's method needs few iterations. */
-static void second_order_in_time(void)
+TEST(second_order_in_time)
 {
-    model m;
+    OWNED(model) m;
     make_model((sp_viscosity){400, 900}, &m);
     sp_external_loads forcing = nothing(&m.system);
     for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
         double q[4][R], error[3];
         for (int s = 0; s < 4; s++) {
-            sp_integrator *it;
+            OWNED_POINTER(sp_integrator) *it;
             double h = 2e-4 / (1 << s);
             sp_integrator_parameters parameters = {
                 .kind = (enum sp_integrator_kind)kind, .step = h, .beta = 0.25, .gamma = 0.5};
@@ -507,7 +475,6 @@ static void second_order_in_time(void)
             double mean =
                 (double)sp_integrator_reported(it)->newton_iterations / (double)sp_integrator_reported(it)->steps;
             CHECK(mean <= 4, "%g iterations a step", mean);
-            sp_integrator_free(it);
         }
         for (int s = 0; s < 3; s++) {
             error[s] = 0;
@@ -516,21 +483,20 @@ static void second_order_in_time(void)
         }
         CHECK_ORDERS(error, 2, 0.1, 0.1, "integrator %d", kind);
     }
-    free_model(&m);
 }
 
 /* At rest D for φ = βλ and ψ = βμ is βK: linear bodies move as with Rayleigh's stiffness damping, and the limit of
  * central differences is the same. */
-static void linear_bodies_are_damped_as_by_rayleigh(void)
+TEST(linear_bodies_are_damped_as_by_rayleigh)
 {
     const double beta = 2e-4;
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_viscous viscous;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_viscous) viscous;
     sp_system damped[2];
     double lambda, mu;
     make_box(6, 2, 2, 0.1, 0.1, &mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.02, 7, &(int64_t){0}));
+    fix_end(&mesh, 0.02);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     sp_lame(mesh.materials[0].young, mesh.materials[0].poisson, &lambda, &mu);
     CHECK_OK(sp_viscous_new(&context, &body, &(sp_viscosity){beta * lambda, beta * mu}, &viscous));
@@ -538,12 +504,12 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
         CHECK_OK(sp_full_system_new(&context, &body, true, false, NULL, &damped[k]));
     CHECK_OK(sp_full_system_damp(&damped[1], &viscous));
     int64_t n = body.dof_count;
-    double *v = calloc((size_t)n, 8), *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)}, energy[2][SP_WORK_COUNT],
+    double *v = test_new(n, 8), *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)}, energy[2][SP_WORK_COUNT],
            limit[2];
     random_field(n, 60, v);
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
         for (int k = 0; k < 2; k++) {
-            sp_integrator *it;
+            OWNED_POINTER(sp_integrator) *it;
             sp_external_loads forcing = nothing(&damped[k]);
             sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
                                                    .step = kind == SP_CENTRAL ? 1e-5 : 1e-3,
@@ -556,7 +522,6 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
             memcpy(q[k], sp_integrator_q(it), (size_t)n * 8);
             sp_integrator_energies(it, energy[k]);
             limit[k] = sp_integrator_reported(it)->stability_limit;
-            sp_integrator_free(it);
         }
         CHECK(gap(n, q[1], q[0]) <= 1e-9, "integrator %d: off by %g", kind, gap(n, q[1], q[0]));
         CHECK_NEAR(energy[1][SP_WORK_DISSIPATED], energy[0][SP_WORK_DISSIPATED], 1e-9 * energy[0][SP_WORK_DISSIPATED]);
@@ -564,31 +529,27 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
         if (kind == SP_CENTRAL)
             CHECK_NEAR(limit[1], limit[0], 1e-2 * limit[0]); /* estimates of an eigenvalue from two starts */
     }
-    free(v), free(q[0]), free(q[1]);
+    free(q[0]), free(q[1]);
     for (int k = 0; k < 2; k++)
         sp_full_system_free(&damped[k]);
-    sp_viscous_free(&viscous);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* With a basis of all free degrees of freedom the reduced motion is that of the body: the polynomials' D against the
  * sparse one, step by step. */
-static void full_model_equals_its_own_reduction(void)
+TEST(full_model_equals_its_own_reduction)
 {
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_polynomials polynomials;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_polynomials) polynomials;
     sp_polynomial_report report;
-    sp_viscous viscous;
+    OWNED(sp_viscous) viscous;
     sp_reduced_viscosity viscosity;
     sp_system systems[2];
     make_box(2, 1, 1, 0.2, 0.1, &mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &(int64_t){0}));
+    fix_end(&mesh, 0.05);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * n), 8), *v = calloc((size_t)n, 8),
-           *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)};
+    double *U = test_new(rows * n, 8), *v = test_new(n, 8), *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)};
     for (int64_t j = 0; j < n; j++)
         U[j * rows + body.free[j]] = 1;
     CHECK_OK(sp_polynomials_new(&context, &body, n, U, &(sp_polynomial_parameters){.by_constant = true}, &polynomials,
@@ -603,7 +564,7 @@ static void full_model_equals_its_own_reduction(void)
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++)
         for (int semi_implicit = 0; semi_implicit <= (kind == SP_NEWMARK); semi_implicit++) {
             for (int k = 0; k < 2; k++) {
-                sp_integrator *it;
+                OWNED_POINTER(sp_integrator) *it;
                 sp_external_loads forcing = nothing(&systems[k]);
                 sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
                                                        .step = kind == SP_CENTRAL ? 1e-4 : 2e-3,
@@ -614,33 +575,27 @@ static void full_model_equals_its_own_reduction(void)
                 for (int step = 0; step < 30; step++)
                     CHECK_OK(sp_integrator_step(it));
                 memcpy(q[k], sp_integrator_q(it), (size_t)n * 8);
-                sp_integrator_free(it);
             }
             CHECK(gap(n, q[1], q[0]) <= 1e-8, "integrator %d: off by %g", kind, gap(n, q[1], q[0]));
         }
-    free(U), free(v), free(q[0]), free(q[1]);
+    free(q[0]), free(q[1]);
     for (int k = 0; k < 2; k++)
         (k ? sp_reduced_system_free : sp_full_system_free)(&systems[k]);
-    sp_viscous_free(&viscous);
-    sp_polynomials_free(&polynomials);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
 /* Many batches for each thread, with 1, 2 and 4 threads. */
-static void same_bytes_for_any_threads(void)
+TEST(same_bytes_for_any_threads)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
-    sp_mesh mesh;
-    sp_fe_space body;
-    sp_viscous viscous;
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_viscous) viscous;
     make_box(32, 32, 20, 0.1, 0.1, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.batch_count > 2048, "%lld batches", (long long)body.batch_count);
     CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
     int64_t rows = 3 * mesh.vertex_count;
-    double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *first = calloc((size_t)rows, 8),
-           *y = calloc((size_t)rows, 8);
+    double *u = test_new(rows, 8), *v = test_new(rows, 8), *first = test_new(rows, 8), *y = test_new(rows, 8);
     deform(&mesh, 0.3, 9, u);
     random_field(rows, 10, v);
     for (int threads = 1; threads <= 4; threads *= 2) {
@@ -649,27 +604,9 @@ static void same_bytes_for_any_threads(void)
         CHECK(threads == 1 || !memcmp(first, y, (size_t)rows * 8), "bytes differ with %d threads", threads);
     }
     context.threads = 2;
-    free(u), free(v), free(first), free(y);
-    sp_viscous_free(&viscous);
-    sp_fe_space_free(&body);
-    sp_mesh_free(&mesh);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    context = sp_context_default();
     context.threads = 2;
-    RUN(force_is_that_of_the_stress);
-    RUN(rigid_motions_cost_nothing);
-    RUN(one_cube_drawn_out);
-    RUN(matrix_gives_the_products);
-    RUN(polynomials_are_the_projected_force);
-    RUN(reduced_rotations_cost_nothing);
-    RUN(parts_that_are_missing);
-    RUN(energy_is_balanced);
-    RUN(second_order_in_time);
-    RUN(linear_bodies_are_damped_as_by_rayleigh);
-    RUN(full_model_equals_its_own_reduction);
-    RUN(same_bytes_for_any_threads);
-    return test_end();
 }

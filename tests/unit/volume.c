@@ -35,7 +35,7 @@ static int open_beside(void *data, sp_context *c, const char *name, const char *
 
 /* ---------------------------------------------------------------- public meshes */
 
-static void public_veg(void)
+TEST(public_veg)
 {
     static const struct {
         const char *name;
@@ -96,7 +96,7 @@ static void public_veg(void)
     }
 }
 
-static void public_inp(void)
+TEST(public_inp)
 {
     static const struct {
         const char *name;
@@ -167,7 +167,7 @@ static void public_inp(void)
 
 /* simpleBridge_tet.interp reproduces the vertices of simpleBridge.obj up to the six digits that both files print: with
  * coordinates of 10 to 99 half a unit of the last one is 5e-5. */
-static void public_bridge(void)
+TEST(public_bridge)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
@@ -184,7 +184,7 @@ static void public_bridge(void)
             vertices +=
                 sscanf(line, "v %lf %lf %lf", &x[3 * vertices], &x[3 * vertices + 1], &x[3 * vertices + 2]) == 3;
         CHECK(vertices == 16085, "%lld surface vertices", (long long)vertices);
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         int64_t triangle[3] = {0, 1, 2};
         CHECK_OK(sp_volume_parse_veg(&context, veg, veg_count, NULL, &mesh, NULL));
         CHECK_OK(sp_volume_parse_interp(&context, interp, interp_count, vertices, x, 1, triangle, &mesh));
@@ -209,7 +209,6 @@ static void public_bridge(void)
         CHECK(fixed_count == 121 && fixed[0] == 248, "%lld fixed", (long long)fixed_count);
         for (int64_t i = 1; i < fixed_count; i++)
             CHECK(fixed[i] > fixed[i - 1] && fixed[i] < mesh.vertex_count, "%lld", (long long)fixed[i]);
-        sp_mesh_free(&mesh);
     }
     free(veg);
     free(interp);
@@ -225,7 +224,7 @@ static void public_bridge(void)
 #define VEG_MATERIAL "*MATERIAL soft\nENU, 1000, 2E5, .25\n"
 #define VEG_REGION "*REGION\nallElements, soft\n"
 
-static void veg_features(void)
+TEST(veg_features)
 {
     sp_mesh mesh;
     /* Comments, blank lines, CRLF, 0-based numbers, commas between numbers, sets, two materials, an unused one. */
@@ -263,7 +262,7 @@ static void veg_features(void)
 }
 
 /* S C = 1 with the compliance S written by its definition, and the frame's rows the columns of R. */
-static void veg_orthotropic(void)
+TEST(veg_orthotropic)
 {
     static const double E[3] = {3e6, 2e6, 1e6};
     const char *types[] = {"ORTHOTROPIC, 1000, 3e6, 2e6, 1e6, 0.2, 0.3, 0.1, 4e5, 5e5, 6e5, 0,-1,0, 1,0,0, 0,0,1",
@@ -272,7 +271,7 @@ static void veg_orthotropic(void)
                            "ORTHOTROPIC_N1, 1000, 3e6, 2e6, 1e6, 0.25"};
     for (int t = 0; t < 4; t++) {
         char text[2048];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh = {0};
         double nu[3] = {0.2, 0.3, 0.1}, G[3] = {4e5, 5e5, 6e5}, S[36] = {0}, C[36], factor = t == 2 ? 0.5 : 1;
         for (int i = 0; i < 3 && t >= 2; i++) {
             nu[i] = 0.25 * sqrt(E[i] / E[(i + 1) % 3]);
@@ -308,11 +307,10 @@ static void veg_orthotropic(void)
         CHECK_NEAR(m->frame[0], turned ? 0 : 1, 1e-15);
         CHECK_NEAR(m->frame[1], turned ? 1 : 0, 1e-15);
         CHECK_NEAR(m->frame[3], turned ? -1 : 0, 1e-15);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void veg_errors(void)
+TEST(veg_errors)
 {
     ERROR('v', "", "no *VERTICES");
     ERROR('v', VEG_VERTICES, "no *ELEMENTS");
@@ -366,7 +364,7 @@ static void veg_errors(void)
 #define INP_SOLID                                                                                                      \
     "*MATERIAL, NAME=Iron\n*ELASTIC, TYPE=ISO\n3., .25\n*DENSITY\n5\n*SOLID SECTION, ELSET=body, MATERIAL=IRON\n"
 
-static void inp_features(void)
+TEST(inp_features)
 {
     sp_mesh mesh;
     sp_nodal_loads loads;
@@ -440,7 +438,7 @@ static void inp_features(void)
 /* ORTHO lists D1111, D1122, D2222, D1133, D2233, D3333, D1212, D1313, D2323; engineering constants are the inverse of
  * their compliance; an orientation turned by 90° about z has x along the body's y. */
 #define INP_ORTHO "*MATERIAL, NAME=wood\n*ELASTIC, TYPE=ORTHO\n11, 1, 12, 2, 3, 13, 14, 15\n16\n"
-static void inp_directions(void)
+TEST(inp_directions)
 {
     static const char *const cards[3] = {
         INP_ORTHO, INP_ORTHO "*ORIENTATION, NAME=o\n0, 2, 0, -1, 5, 0\n",
@@ -454,7 +452,7 @@ static void inp_directions(void)
     for (int i = 0; i < 3; i++) {
         char text[1024];
         double C[36];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh = {0};
         snprintf(text, sizeof text,
                  INP_TET
                  "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n%s*SOLID SECTION, ELSET=body, MATERIAL=wood%s\n",
@@ -472,19 +470,18 @@ static void inp_directions(void)
                     product += C[6 * p + k] * compliance[k][q];
                 CHECK_NEAR(i < 2 ? C[6 * p + q] : product, i < 2 ? due[i][p][q] : (double)(p == q), 1e-12);
             }
-        sp_mesh_free(&mesh);
     }
 }
 
 /* As in CalculiX, lines are read until an element has its nodes, numbers behind them are left out with a remark, and a
  * third coordinate that is missing is 0. */
-static void inp_lines(void)
+TEST(inp_lines)
 {
     static const char *const elements[] = {"1, 1, 2, 30, 4\n",  "1, 1, 2,\n30, 4\n",    "1, 1, 2\n30, 4\n",
                                            "1\n1\n2\n30, 4,\n", "1, 1, 2, 30, 4, 17\n", "1, 1, 2,\n30, 4, 17\n"};
     for (int i = 0; i < 6; i++) {
         char text[1024];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_notes notes;
         snprintf(text, sizeof text,
                  "*NODE\n1, 0, 0\n2, 1, 0,\n30, 0, 1\n4, 0, 0, 1\n*ELEMENT, TYPE=C3D4, ELSET=a\n%s2, 1, 2, 30, 4\n",
@@ -496,12 +493,11 @@ static void inp_lines(void)
         for (int n = 0; n < notes.count; n++)
             seen |= strstr(notes.line[n], "1 elements have more numbers than nodes") != NULL;
         CHECK(seen == (i > 3), "%d: remark", i);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Cards that change the model are named, with and without data lines, before and in the step; others are not. */
-static void inp_keywords(void)
+TEST(inp_keywords)
 {
     static const char *const named[] = {"RIGID BODY",
                                         "COUPLING",
@@ -523,7 +519,7 @@ static void inp_keywords(void)
                                          "EL PRINT", "AMPLITUDE", "SURFACE INTERACTION"};
     for (int i = 0; i < 4 * (int)(sizeof named / sizeof *named); i++) {
         char text[1024], due[100];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_notes notes;
         snprintf(text, sizeof text,
                  INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID "%s*%s, A=b\n%s",
@@ -533,12 +529,11 @@ static void inp_keywords(void)
             sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes);
         CHECK(status == SP_OK, "%s", context.message);
         CHECK(status != SP_OK || (notes.count > 0 && strcmp(notes.line[0], due) == 0), "%s", due);
-        sp_mesh_free(&mesh);
     }
     for (int i = 0; i < 2; i++) {
         char text[2048];
         int n = snprintf(text, sizeof text, INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID);
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_notes notes;
         for (int k = 0; k < 6 && i == 0; k++)
             n += snprintf(text + n, sizeof text - (size_t)n, "*%s\n1, 2\n", silent[k]);
@@ -550,13 +545,12 @@ static void inp_keywords(void)
             CHECK(strcmp(notes.line[0], "the keyword *CARD0 is not known and is passed over") == 0 &&
                       strcmp(notes.line[31], "there are more remarks than these") == 0,
                   "%s; %s", notes.line[0], notes.line[31]);
-        sp_mesh_free(&mesh);
     }
 }
 
 /* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and a message names the
  * omissions. */
-static void inp_remarks(void)
+TEST(inp_remarks)
 {
     const char *text =
         INP_TET "9, 0, 0, 9\n*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID
@@ -566,7 +560,7 @@ static void inp_remarks(void)
         "1 conditions of *BOUNDARY are on nodes without solid elements",
         "sets name nodes that are not defined, such as 3", "sets name elements that are not defined, such as 17",
         "1 lines of *CLOAD are passed over"};
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_notes notes;
     CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes));
     CHECK(mesh.fixed_count == 2 && mesh.fixed[0] == 0 && mesh.fixed_axes[0] == 3 && mesh.fixed[1] == 2 &&
@@ -578,11 +572,10 @@ static void inp_remarks(void)
             seen |= strstr(notes.line[n], part[k]) != NULL;
         CHECK(seen, "no note has '%s'", part[k]);
     }
-    sp_mesh_free(&mesh);
 }
 
 /* Nested sets that would have 2⁶⁰ members if they were expanded. */
-static void inp_set_bomb(void)
+TEST(inp_set_bomb)
 {
     char text[8192];
     int n = snprintf(
@@ -593,15 +586,14 @@ static void inp_set_bomb(void)
         n += snprintf(text + n, sizeof text - (size_t)n, "*NSET, NSET=%c\n%c, %c, G\n", i % 2 ? 'A' : 'B',
                       i % 2 ? 'B' : 'A', i % 2 ? 'B' : 'A');
     n += snprintf(text + n, sizeof text - (size_t)n, "*BOUNDARY\nA, 1\n");
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     CHECK_OK(sp_volume_parse_inp(&context, text, n, NULL, &steel, &mesh, NULL, NULL, NULL));
     CHECK(mesh.fixed_count == 4, "%lld", (long long)mesh.fixed_count);
-    sp_mesh_free(&mesh);
 }
 
 #define INP_BODY INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n"
 
-static void inp_errors(void)
+TEST(inp_errors)
 {
     ERROR('i', "", "0 vertices, but no solid elements");
     ERROR('i', "solid\n", "line 1: a card like *NODE is expected");
@@ -676,9 +668,9 @@ static void inp_errors(void)
 
 /* ---------------------------------------------------------------- .bou and .interp */
 
-static void bou_and_interp(void)
+TEST(bou_and_interp)
 {
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     int64_t count = -1, *fixed = NULL;
     const char *bou = "3,1;\r\n 2\t7,,3\n";
     CHECK_OK(sp_volume_parse_bou(&context, bou, (int64_t)strlen(bou), &pool, &count, &fixed));
@@ -691,13 +683,12 @@ static void bou_and_interp(void)
         int status = sp_volume_parse_bou(&context, bad[i][0], (int64_t)strlen(bad[i][0]), &pool, &count, &fixed);
         CHECK(status == SP_INPUT && strstr(context.message, bad[i][1]), "%s", context.message);
     }
-    sp_pool_free(&pool);
 
     /* A hexahedron and a tetrahedron: one vertex in each, nodes in another order than the element's. */
     const char *msh =
         MSH_2 "$Nodes\n9\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n9 2 1 0\n$EndNodes\n"
               "$Elements\n2\n1 4 0 2 3 7 9\n2 5 0 1 2 3 4 5 6 7 8\n$EndElements\n";
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     double x[6] = {0.9, 0.5, 0.5, 1.4, 0.9, 0.2};
     int64_t triangle[3] = {0, 1, 1};
     const char *interp = "1 8 0.4 6 0.2 1 0.1 2 0.300001\n0 0 .025 1 .225 2 .225 3 .025 7 .025 6 .225 5 .225 4 .025\n";
@@ -741,11 +732,10 @@ static void bou_and_interp(void)
     int status = sp_volume_parse_interp(&context, interp, (int64_t)strlen(interp), 2, x, 1, triangle, &mesh);
     CHECK(status == SP_INPUT && strstr(context.message, "surface triangle 0 names vertex 2 of 2"), "%s",
           context.message);
-    sp_mesh_free(&mesh);
 }
 
 /* Coordinates are rounded as strtod rounds them. */
-static void numbers(void)
+TEST(numbers)
 {
     static const char *const list[] = {"0.1",
                                        "-4.70296142857143",
@@ -766,7 +756,7 @@ static void numbers(void)
                                        "3.0000000000000000000001e-5"};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         char text[1024];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         snprintf(
             text, sizeof text,
             "*VERTICES\n4 3 0 0\n1 %s 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n*ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n" VEG_MATERIAL
@@ -776,27 +766,5 @@ static void numbers(void)
         double expected = strtod(list[i], NULL);
         CHECK(mesh.vertices && memcmp(&mesh.vertices[0], &expected, sizeof expected) == 0, "%s gives %.17g", list[i],
               mesh.vertices ? mesh.vertices[0] : 0);
-        sp_mesh_free(&mesh);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(numbers);
-    RUN(veg_features);
-    RUN(veg_orthotropic);
-    RUN(veg_errors);
-    RUN(inp_features);
-    RUN(inp_directions);
-    RUN(inp_lines);
-    RUN(inp_keywords);
-    RUN(inp_remarks);
-    RUN(inp_set_bomb);
-    RUN(inp_errors);
-    RUN(bou_and_interp);
-    RUN(public_veg);
-    RUN(public_inp);
-    RUN(public_bridge);
-    return test_end();
 }

@@ -176,25 +176,24 @@ static bool one_line(const char *message)
 
 static void refused(const struct format *format, const char *text, int64_t count, const char *what, const char *value)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     int status = parse(format, text, count, &mesh);
     CHECK(status == SP_INPUT, "%s: %s%s: status %d %s", format->name, what, value, status, context.message);
     CHECK(status != SP_INPUT || one_line(context.message), "%s: %s%s: message '%s'", format->name, what, value,
           context.message);
     CHECK(status == SP_OK || (mesh.vertex_count == 0 && mesh.pool.first == NULL), "%s: %s%s: a mesh is left",
           format->name, what, value);
-    sp_mesh_free(&mesh);
 }
 
 /* The text is read with its own line ends, with those of Windows, and with those of old Macs except in legacy VTK,
  * where a CR may be a byte of binary data after the header. */
-static void whole_files(void)
+TEST(whole_files)
 {
     static const char *const line_end[] = {"\n", "\r\n", "\r"};
     for (int f = 0; f < FORMATS; f++)
         for (int e = 0; e < 3; e++) {
             char text[ROOM], other[2 * ROOM];
-            sp_mesh mesh;
+            OWNED(sp_mesh) mesh = {0};
             int64_t count = fill(&formats[f], 0, "", text), n = 0;
             if (e == 2 && formats[f].kind == 'k')
                 continue;
@@ -206,19 +205,18 @@ static void whole_files(void)
                     other[n++] = text[i];
             int status = parse(&formats[f], other, n, &mesh);
             CHECK(status == SP_OK && is_whole(&mesh), "%s, ends of lines %d: %s", formats[f].name, e, context.message);
-            sp_mesh_free(&mesh);
         }
 }
 
 /* Every beginning of a file is an error or, where only the end lacks, the whole mesh; .inp has no counts, so that a cut
  * between two lines gives fewer elements. */
-static void cut_anywhere(void)
+TEST(cut_anywhere)
 {
     for (int f = 0; f < FORMATS; f++) {
         char text[ROOM];
         int64_t count = fill(&formats[f], 0, "", text), whole = 0;
         for (int64_t n = 0; n < count; n++) {
-            sp_mesh mesh;
+            OWNED(sp_mesh) mesh;
             int status = parse(&formats[f], text, n, &mesh);
             CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)),
                   "%s: %lld bytes: status %d, '%s'", formats[f].name, (long long)n, status, context.message);
@@ -227,13 +225,12 @@ static void cut_anywhere(void)
                       "%s: %lld bytes give another mesh", formats[f].name, (long long)n);
                 whole++;
             }
-            sp_mesh_free(&mesh);
         }
         CHECK(whole < 80, "%s: %lld of %lld beginnings are taken", formats[f].name, (long long)whole, (long long)count);
     }
 }
 
-static void wrong_numbers(void)
+TEST(wrong_numbers)
 {
     static const struct {
         char mark;
@@ -274,7 +271,7 @@ static void wrong_numbers(void)
 /* With address space for 64 MiB more than is there, memory for what a file claims cannot be had from a million records
  * on (a node takes 40 bytes, an element 96): then the status would be that of the system, not SP_INPUT. Sanitizers
  * reserve more than that by themselves. */
-static void limit_memory(void)
+TEST(limit_memory)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     long long pages = 0;
@@ -292,7 +289,7 @@ static void limit_memory(void)
 #endif
 }
 
-static void wrong_counts(void)
+TEST(wrong_counts)
 {
     static const char *const value[] = {"-1",
                                         "0",
@@ -331,7 +328,7 @@ static void wrong_counts(void)
 }
 
 /* Bytes that are no file of the format, also after its first line. */
-static void garbage(void)
+TEST(garbage)
 {
     static const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\1\0\10\2\0\0\0";
     for (int f = 0; f < FORMATS; f++) {
@@ -360,14 +357,13 @@ static void garbage(void)
         /* One byte of the file changed at a time: an error or some mesh, but no crash. */
         for (int64_t i = 0; i < count; i++)
             for (int c = 0; c < 4; c++) {
-                sp_mesh mesh;
+                OWNED(sp_mesh) mesh;
                 char kept = text[i];
                 text[i] = "\0\xff-9"[c];
                 int status = parse(&formats[f], text, count, &mesh);
                 CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)), "%s: byte %lld: %d '%s'",
                       formats[f].name, (long long)i, status, context.message);
                 text[i] = kept;
-                sp_mesh_free(&mesh);
             }
     }
 }
@@ -492,7 +488,7 @@ static void binary_vtu(struct binary *f)
     f->counts = 3;
 }
 
-static void binary_files(void)
+TEST(binary_files)
 {
     static const uint64_t value[] = {0,
                                      1,
@@ -539,17 +535,4 @@ static void binary_files(void)
                 refused(&format, copy.b.data, copy.b.count, shown, "");
             }
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(limit_memory);
-    RUN(whole_files);
-    RUN(cut_anywhere);
-    RUN(wrong_numbers);
-    RUN(wrong_counts);
-    RUN(garbage);
-    RUN(binary_files);
-    return test_end();
 }

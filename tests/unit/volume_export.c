@@ -218,20 +218,20 @@ static void go_and_come_back(const sp_mesh *mesh)
     }
 }
 
-static void every_kind_of_mesh(void)
+TEST(every_kind_of_mesh)
 {
     for (int kind = 1; kind < 4; kind++) {
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         make_mesh(kind & 1, kind & 2, &mesh);
         go_and_come_back(&mesh);
-        sp_mesh_free(&mesh);
     }
 }
 
-static void tetgen(void)
+TEST(tetgen)
 {
     struct written nodes, elements, none;
-    sp_mesh mesh, back;
+    OWNED(sp_mesh) back;
+    sp_mesh mesh;
     make_mesh(false, true, &mesh);
     CHECK_OK(sp_tetgen_write_nodes(&context, begin(&nodes), &mesh));
     end(&nodes);
@@ -240,7 +240,6 @@ static void tetgen(void)
     sp_includes includes = {open_nodes, &nodes};
     CHECK_OK(sp_volume_parse_tetgen(&context, "a.ele", elements.bytes, elements.count, &includes, &steel, &back, NULL));
     check_members("tetgen", &mesh, &back, NAME_LOST);
-    sp_mesh_free(&back);
     sp_mesh_free(&mesh);
     drop(&nodes);
     drop(&elements);
@@ -256,12 +255,12 @@ static void tetgen(void)
 }
 
 /* CalculiX refuses numbers of more than 20 characters: only such numbers lose their last digits. */
-static void inp_fields(void)
+TEST(inp_fields)
 {
     static const double hard[] = {-3.2669788975634284e-05, 1.2345678901234567e-300, -0.00012345678901234567, 0.1 + 0.2,
                                   -123456.78901234567};
     struct written w;
-    sp_mesh mesh, back;
+    OWNED(sp_mesh) mesh, back;
     make_mesh(true, true, &mesh);
     for (int i = 0; i < 5; i++)
         mesh.vertices[3 * i] += hard[i];
@@ -275,18 +274,17 @@ static void inp_fields(void)
     for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
         CHECK(fabs(back.vertices[i] - mesh.vertices[i]) <= 1e-13 * fabs(mesh.vertices[i]), "%.17g came back as %.17g",
               mesh.vertices[i], back.vertices[i]);
-    sp_mesh_free(&back);
-    sp_mesh_free(&mesh);
     drop(&w);
 }
 
 /* .veg holds one type of element, .bou the vertices that are held in all components. */
-static void vega(void)
+TEST(vega)
 {
     for (int kind = 1; kind < 4; kind++) {
         struct written w;
-        sp_mesh mesh, back;
-        sp_pool pool = {0};
+        OWNED(sp_mesh) back = {0};
+        sp_mesh mesh;
+        OWNED(sp_pool) pool = {0};
         int64_t count, *fixed;
         make_mesh(kind & 1, kind & 2, &mesh);
         int status = sp_veg_write(&context, begin(&w), &mesh);
@@ -301,7 +299,6 @@ static void vega(void)
         CHECK(status == SP_OK, "%s", context.message);
         CHECK_OK(sp_volume_parse_veg(&context, w.bytes, w.count, NULL, &back, NULL));
         check_members("veg", &mesh, &back, MATERIALS);
-        sp_mesh_free(&back);
         drop(&w);
         CHECK_OK(sp_bou_write(&context, begin(&w), &mesh));
         end(&w);
@@ -318,7 +315,6 @@ static void vega(void)
         CHECK(sp_bou_write(&context, -1, &mesh) == SP_INPUT, "nothing is held");
         CHECK(sp_interp_write(&context, -1, &mesh) == SP_INPUT && strstr(context.message, "no embedded surface"), "%s",
               context.message);
-        sp_pool_free(&pool);
         sp_mesh_free(&mesh);
     }
 }
@@ -341,12 +337,12 @@ static bool names_line(const char *inverted, const char *text, const int64_t *co
 
 /* The second element of each type is inverted: every reader reports how many there are and where the first one is, and
  * turning gives the correct mesh. */
-static void inverted(void)
+TEST(inverted)
 {
     for (int f = 0; f < 8; f++)
         for (int kind = f < 6 ? 1 : f == 6 ? 1 : 2; kind < (f < 6 ? 4 : 3); kind++) {
             struct written w, nodes = {0};
-            sp_mesh mesh, good, back;
+            OWNED(sp_mesh) mesh, good, back;
             sp_notes notes;
             make_mesh(kind & 1, kind & 2, &mesh);
             make_mesh(kind & 1, kind & 2, &good);
@@ -378,18 +374,15 @@ static void inverted(void)
             check_members(format_names[f], &good, &back, NAME_LOST);
             drop(&w);
             drop(&nodes);
-            sp_mesh_free(&mesh);
-            sp_mesh_free(&good);
-            sp_mesh_free(&back);
         }
 }
 
 /* A stiffness with known engineering constants, from the compliance written out here. */
-static void orthotropic(void)
+TEST(orthotropic)
 {
     static const double E[3] = {3e6, 1e6, 2e6}, nu[3] = {0.3, 0.12, 0.2}, G[3] = {4e5, 3e5, 5e5}; /* 12, 23, 31 */
     struct written w;
-    sp_mesh mesh, back;
+    OWNED(sp_mesh) mesh, back;
     make_mesh(false, true, &mesh);
     sp_material *m = &mesh.materials[1];
     *m = (sp_material){.name = "wood", .law = SP_LAW_LINEAR, .density = 600};
@@ -425,24 +418,23 @@ static void orthotropic(void)
         CHECK_NEAR(back.materials[1].stiffness[i], m->stiffness[i], 1e-13 * m->stiffness[0]);
     for (int i = 0; i < 9; i++)
         CHECK_NEAR(back.materials[1].frame[i], frame[i], 1e-15);
-    sp_mesh_free(&back);
     drop(&w);
     m->stiffness[4] = 1e3;
     CHECK(sp_veg_write(&context, -1, &mesh) == SP_INPUT && strstr(context.message, "wood is not orthotropic"), "%s",
           context.message);
-    sp_mesh_free(&mesh);
 }
 
 /* Abaqus lists the tensor D_ijkl of type ANISO by these indices; with engineering shear it is the stiffness in Voigt's
  * notation. */
-static void anisotropic(void)
+TEST(anisotropic)
 {
     static const char *const order[21] = {"1111", "1122", "2222", "1133", "2233", "3333", "1112",
                                           "2212", "3312", "1212", "1113", "2213", "3313", "1213",
                                           "1313", "1123", "2223", "3323", "1223", "1323", "2323"};
     static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}, first[6] = {0, 6, 11, 15, 18, 20};
     struct written w;
-    sp_mesh mesh, back;
+    OWNED(sp_mesh) mesh;
+    sp_mesh back;
     make_mesh(true, true, &mesh);
     sp_material *m = &mesh.materials[0];
     *m = (sp_material){.name = "crystal", .law = SP_LAW_LINEAR, .density = 2600, .frame = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -488,17 +480,17 @@ static void anisotropic(void)
               strstr(context.message, "crystal has neither *ELASTIC"),
           "%s", context.message);
     drop(&w);
-    sp_mesh_free(&mesh);
 }
 
 /* Weights of both widths; a quotation mark in a name; names that .inp and .veg do not take. */
-static void surface_and_names(void)
+TEST(surface_and_names)
 {
     static const double position[6] = {0.1, 0.2, 0.3, 0, 0, 0};
     static const int64_t triangle[3] = {0, 1, 1};
     struct written w;
-    sp_mesh mesh, back;
-    sp_pool pool = {0};
+    OWNED(sp_mesh) mesh;
+    sp_mesh back;
+    OWNED(sp_pool) pool = {0};
     char(*name)[SP_NAME_LENGTH];
     make_mesh(true, true, &mesh);
     sp_embedded_surface *surface = &mesh.surface;
@@ -528,15 +520,13 @@ static void surface_and_names(void)
     memset(mesh.materials[0].name, 'A', SP_NAME_LENGTH - 1);
     CHECK_OK(sp_plain_names(&context, &mesh, &pool, &name));
     CHECK(strlen(name[1]) == SP_NAME_LENGTH - 1 && !strcmp(name[1] + SP_NAME_LENGTH - 3, "-2"), "%s", name[1]);
-    sp_pool_free(&pool);
-    sp_mesh_free(&mesh);
 }
 
 /* A full device is an error of every writer. */
-static void full_device(void)
+TEST(full_device)
 {
     FILE *full = fopen("/dev/full", "w");
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh = {0};
     if (!full)
         SKIP("no /dev/full");
     make_mesh(false, true, &mesh);
@@ -549,20 +539,4 @@ static void full_device(void)
               sp_msh_write(&context, fileno(full), 2, &mesh) == SP_SYSTEM,
           "msh");
     fclose(full);
-    sp_mesh_free(&mesh);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(every_kind_of_mesh);
-    RUN(tetgen);
-    RUN(inp_fields);
-    RUN(vega);
-    RUN(inverted);
-    RUN(orthotropic);
-    RUN(anisotropic);
-    RUN(surface_and_names);
-    RUN(full_device);
-    return test_end();
 }

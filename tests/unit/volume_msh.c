@@ -11,7 +11,7 @@ static const double cube[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 1, 0}, {0, 1, 0},
  * 20, 30, 70 and 90 at (4, 1, 0) in 3 (no name), a triangle, a point and a node that nothing uses. */
 static void expect_two_elements(const char *name, const struct buffer *file, bool named)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh = {0};
     sp_notes notes;
     int status = sp_volume_parse_msh(&context, file->data, file->count, &steel, &mesh, &notes);
     CHECK(status == SP_OK, "%s: %s", name, context.message);
@@ -37,7 +37,6 @@ static void expect_two_elements(const char *name, const struct buffer *file, boo
                : notes.count == 3 && strstr(notes.line[1], "1 points, lines and faces are in no group") &&
                      strstr(notes.line[2], "1 points and faces of groups are not of the solid elements"),
           "%s: %d notes, %s", name, notes.count, notes.line[1]);
-    sp_mesh_free(&mesh);
 }
 
 static void node_position(int i, double x[3])
@@ -46,7 +45,7 @@ static void node_position(int i, double x[3])
     memcpy(x, i < 8 ? cube[i] : extra[i - 8], 3 * sizeof *x);
 }
 
-static void msh_2_text(void)
+TEST(msh_2_text)
 {
     struct buffer file = {.count = 0};
     double x[3];
@@ -67,7 +66,7 @@ static void msh_2_text(void)
     }
 }
 
-static void msh_2_binary(void)
+TEST(msh_2_binary)
 {
     for (int big = 0; big < 2; big++) {
         struct buffer file = {.count = 0};
@@ -110,7 +109,7 @@ static void msh_2_binary(void)
     }
 }
 
-static void msh_4_text(void)
+TEST(msh_4_text)
 {
     for (int minor = 0; minor < 2; minor++) {
         struct buffer file = {.count = 0};
@@ -155,7 +154,7 @@ static void put_block(struct buffer *file, int minor, int dimension, int tag, in
     put_bytes(file, count, 8, false);
 }
 
-static void msh_4_binary(void)
+TEST(msh_4_binary)
 {
     for (int minor = 0; minor < 2; minor++) {
         struct buffer file = {.count = 0};
@@ -220,7 +219,7 @@ static void msh_4_binary(void)
     }
 }
 
-static void msh_regions_and_errors(void)
+TEST(msh_regions_and_errors)
 {
     sp_mesh mesh;
     /* Elements without group beside a group that has the name of the default region. */
@@ -275,7 +274,7 @@ static void msh_regions_and_errors(void)
           "line 4: meshes with $PartitionedEntities are not supported");
 }
 
-static void public_msh(void)
+TEST(public_msh)
 {
     static const struct {
         const char *name;
@@ -315,16 +314,4 @@ static void public_msh(void)
         }
         free(bytes);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(msh_2_text);
-    RUN(msh_2_binary);
-    RUN(msh_4_text);
-    RUN(msh_4_binary);
-    RUN(msh_regions_and_errors);
-    RUN(public_msh);
-    return test_end();
 }

@@ -159,13 +159,13 @@ static int parse(char format, const char *text, char *second, sp_mesh *mesh, sp_
                            : sp_volume_parse_comsol(&context, text, count, &steel, mesh, notes);
 }
 
-static void orders_of_nodes(void)
+TEST(orders_of_nodes)
 {
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const struct order *o = &orders[k];
         const sp_element_type *of = &sp_element_types[o->type];
         char text[ROOM], second[ROOM];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_notes notes;
         write_file(o->format, o->name, of->shape, o->nodes, text, second);
         CHECK(parse(o->format, text, second, &mesh, &notes) == SP_OK, "%c %s: %s", o->format, o->name, context.message);
@@ -178,13 +178,12 @@ static void orders_of_nodes(void)
             CHECK(x[0] == due[0] && x[1] == due[1] && x[2] == due[2], "%c %s: node %d at %g %g %g, not %g %g %g",
                   o->format, o->name, a, x[0], x[1], x[2], due[0], due[1], due[2]);
         }
-        sp_mesh_free(&mesh);
     }
 }
 
 /* A pyramid over the unit square: two tetrahedra of 1/6 m³ each. Its corners are those of a hexahedron here, of which
  * the apex is 4. */
-static void pyramids(void)
+TEST(pyramids)
 {
     static const struct {
         char format;
@@ -193,14 +192,13 @@ static void pyramids(void)
         {'m', "7", "0 1 2 3 4"}, {'k', "14", "0 1 2 3 4"}, {'d', "Pyramids", "0 1 2 3 4"}, {'c', "pyr", "0 1 3 2 4"}};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         char text[ROOM], second[ROOM];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_notes notes;
         write_file(of[k].format, of[k].name, SP_HEXAHEDRON, of[k].nodes, text, second);
         CHECK(parse(of[k].format, text, second, &mesh, &notes) == SP_OK, "%c: %s", of[k].format, context.message);
         CHECK(mesh.block[SP_TET4].count == 2 && sp_mesh_inverted(&mesh, false) == 0, "%c", of[k].format);
         CHECK_NEAR(sp_mesh_volume(&mesh), 8.0 / 3, 1e-15);
         CHECK(notes.count > 0 && strstr(notes.line[0], "1 pyramids are split"), "%c: %s", of[k].format, notes.line[0]);
-        sp_mesh_free(&mesh);
     }
 }
 
@@ -208,9 +206,9 @@ static void pyramids(void)
 #define POINTS HEAD "2\n3\n4\n0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
 #define TET "3 tet\n4\n1\n0 1 2 3\n"
 
-static void comsol_features(void)
+TEST(comsol_features)
 {
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_notes notes;
     /* faces with parameters, of which a line has more values than the count says; two domains */
     const char *text =
@@ -225,10 +223,9 @@ static void comsol_features(void)
               mesh.sets->kind == SP_SET_FACES && mesh.sets->count == 1 && mesh.sets->index[0] == 0 &&
               mesh.sets->index[1] == 3,
           "%d notes, %lld sets", notes.count, (long long)mesh.set_count);
-    sp_mesh_free(&mesh);
 }
 
-static void comsol_errors(void)
+TEST(comsol_errors)
 {
     ERROR('c', "", "the file ends inside the mesh");
     ERROR('c', "0 1\n1\n9 mesh1\n", "line 3: a text has 5 bytes where 9 are announced");
@@ -251,14 +248,4 @@ static void comsol_errors(void)
     ERROR('c', POINTS "1\n" TET "4\n9\n", "the mesh announces 9 parameters, but only");
     ERROR('c', POINTS "1\n" TET "4\n0\n1\n1\n5\n", "the mesh announces 5 pairs, but only");
     ERROR('c', POINTS "1\n" TET, "the file ends inside the mesh");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(orders_of_nodes);
-    RUN(pyramids);
-    RUN(comsol_features);
-    RUN(comsol_errors);
-    return test_end();
 }

@@ -34,7 +34,7 @@ static void check_regions(const char *name, const sp_mesh *mesh, const char *hex
 #define MEDIT "MeshVersionFormatted 2\nDimension\n3\n"
 #define MEDIT_NODES "Vertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
 
-static void medit_features(void)
+TEST(medit_features)
 {
     static const char *const ends[2] = {"\nEnd\n", ""};
     for (int i = 0; i < 2; i++) {
@@ -68,15 +68,14 @@ static void medit_features(void)
             sp_mesh_free(&mesh);
         }
     }
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     const char *plain = MEDIT MEDIT_NODES "Tetrahedra\n1\n1 2 3 4 0\nEnd\nwhat follows is not read";
     CHECK_OK(sp_volume_parse_medit(&context, plain, (int64_t)strlen(plain), &steel, &mesh, NULL));
     CHECK(mesh.material_count == 1 && strcmp(mesh.materials[0].name, "steel") == 0, "%lld regions",
           (long long)mesh.material_count);
-    sp_mesh_free(&mesh);
 }
 
-static void medit_errors(void)
+TEST(medit_errors)
 {
     ERROR('d', "", "the file ends inside MeshVersionFormatted");
     ERROR('d', "solid\n", "does not begin with MeshVersionFormatted");
@@ -136,7 +135,7 @@ static int parse_tetgen(const char *node, int64_t node_count, const char *ele, i
                                   name_elements ? ele_count : node_count, &includes, &steel, mesh, notes);
 }
 
-static void tetgen_features(void)
+TEST(tetgen_features)
 {
     for (int base = 0; base < 2; base++)
         for (int named = 0; named < 2; named++) {
@@ -187,7 +186,7 @@ static void tetgen_error(const char *node, const char *ele, const char *part, co
     }
 }
 
-static void tetgen_errors(void)
+TEST(tetgen_errors)
 {
 #define NODES "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
 #define ELE(text, part) tetgen_error(NODES, text, "a.1.ele: " part, part)
@@ -296,7 +295,7 @@ static int64_t write_vtk(struct buffer *file, bool binary, bool five, bool voxel
     return needed;
 }
 
-static void vtk_features(void)
+TEST(vtk_features)
 {
     for (int variant = 0; variant < 8; variant++) {
         bool binary = variant & 1, five = variant & 2, voxel = variant & 4;
@@ -353,7 +352,7 @@ static void vtk_features(void)
     sp_mesh_free(&mesh);
 }
 
-static void vtk_errors(void)
+TEST(vtk_errors)
 {
 #define VTK(version) "# vtk DataFile Version " version "\ntitle\nASCII\nDATASET UNSTRUCTURED_GRID\n"
 #define VTK_POINTS "POINTS 4 float\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
@@ -537,7 +536,7 @@ static void write_vtu(struct buffer *file, const struct vtu_way *way)
         put_text(file, "</VTKFile>");
 }
 
-static void vtu_features(void)
+TEST(vtu_features)
 {
     static struct buffer file;
     static const int blocks[4] = {0, 40, 7, 4096}; /* of the points: 6 whole ones; 34 and a part; 1 */
@@ -583,7 +582,7 @@ static void vtu_features(void)
 
 /* Files of SOFA: text, although they claim to have the high byte first. Counts and volumes are from a script outside of
  * the library. */
-static void vtu_collection(void)
+TEST(vtu_collection)
 {
     static const struct {
         const char *name;
@@ -594,19 +593,18 @@ static void vtu_collection(void)
     for (size_t i = 0; test_meshes() && i < sizeof list / sizeof list[0]; i++) {
         int64_t count = 0;
         char *bytes = load(list[i].name, &count);
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh = {0};
         if (!bytes)
             continue;
         CHECK_OK(sp_volume_parse_vtu(&context, bytes, count, &steel, &mesh, NULL));
         check_counts(list[i].name, &mesh, list[i].nodes, list[i].tets, 0, 0, list[i].volume);
-        sp_mesh_free(&mesh);
         free(bytes);
     }
 }
 
 /* What a damaged header of compressed values may claim. The points, 240 bytes, are in six whole blocks of 40, which no
  * other array has. */
-static void vtu_compressed_errors(void)
+TEST(vtu_compressed_errors)
 {
     static const struct {
         int word;
@@ -656,7 +654,7 @@ static void vtu_compressed_errors(void)
                  "the array Points: block 0 of 2400000 bytes is announced with 20 compressed bytes, where");
 }
 
-static void vtu_errors(void)
+TEST(vtu_errors)
 {
 #define VTU_MESH(points, corners, ends, types)                                                                         \
     "<Points>" VTU_ARRAY("Float32", "Points", points) "</Points><Cells>" VTU_ARRAY("Int32", "connectivity", corners)   \
@@ -713,20 +711,4 @@ static void vtu_errors(void)
     ERROR('x', VTU_PIECE("4", "1") "<Cells>" VTU_ARRAY("Float32", "types", "10"), "the array types has type 'Float32'");
     ERROR('x', VTU_PIECE("4", "1") "<Cells>" VTU_ARRAY("Int8", "types", "10") VTU_ARRAY("Int8", "types", "10"),
           "the array types occurs twice");
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(vtu_features);
-    RUN(vtu_collection);
-    RUN(vtu_compressed_errors);
-    RUN(vtu_errors);
-    RUN(vtk_features);
-    RUN(vtk_errors);
-    RUN(tetgen_features);
-    RUN(tetgen_errors);
-    RUN(medit_features);
-    RUN(medit_errors);
-    return test_end();
 }

@@ -32,11 +32,11 @@ static void expect_set(const sp_mesh *mesh, const char *name, sp_set_kind kind, 
 #define SET(name, kind, count, ...) expect_set(&mesh, name, kind, count, (const int64_t[]){__VA_ARGS__}, __LINE__)
 
 /* Both versions: named surfaces, one of them between the cubes, a surface in two groups, an unnamed curve, a point. */
-static void gmsh(void)
+TEST(gmsh)
 {
     for (int major = 2; major <= 4; major += 2) {
         struct buffer b = {.count = 0};
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh = {0};
         sp_notes notes;
         put_text(&b,
                  "$MeshFormat\n%s 0 8\n$EndMeshFormat\n$PhysicalNames\n5\n2 1 \"left end\"\n2 2 \"middle\"\n"
@@ -71,12 +71,11 @@ static void gmsh(void)
         SET("tip", SP_SET_VERTICES, 1, 11);
         CHECK(mesh.set_count == 5, "version %d: %lld sets", major, (long long)mesh.set_count);
         CHECK_OK(sp_mesh_check(&context, &mesh, 1e-9));
-        sp_mesh_free(&mesh);
     }
 }
 
 /* The faces S1 to S6 of CalculiX's manual, by their nodes. */
-static void faces_of_abaqus(void)
+TEST(faces_of_abaqus)
 {
     static const struct {
         int type;
@@ -107,14 +106,14 @@ static void faces_of_abaqus(void)
     "1,2,5,4,7,8,11,10\n2,"                                                                                            \
     "2,3,6,5,8,9,12,11\n"
 
-static void abaqus(void)
+TEST(abaqus)
 {
     const char *text =
         INP_NODES "*NSET, NSET=\"left end\", GENERATE\n1,10,3\n*NSET,NSET=both\nleft END, 12\n"
                   "*ELSET,ELSET=second\n2\n*SURFACE, NAME=top\nEall, S2\n*SURFACE, NAME=skin, TYPE=ELEMENT\n"
                   "second,\n*SURFACE, NAME=odd\n1, S6\nsecond, S4\n*SURFACE, NAME=few, TYPE=NODE\nboth,\n3, 1.\n"
                   "*SURFACE, NAME=mixed, COMBINE=UNION\ntop, skin\n";
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_notes notes;
     CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes));
     SET("Nall", SP_SET_VERTICES, 12, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
@@ -128,7 +127,6 @@ static void abaqus(void)
     SET("few", SP_SET_VERTICES, 6, 0, 2, 3, 6, 9, 11);
     CHECK(mesh.set_count == 9 && notes.count == 2 && strstr(notes.line[0], "the surface mixed is passed over"),
           "%lld sets, %d notes: %s", (long long)mesh.set_count, notes.count, notes.line[0]);
-    sp_mesh_free(&mesh);
 #define SURFACE(lines, words)                                                                                          \
     expect_error('a', INP_NODES "*SURFACE, NAME=s\n" lines, (int64_t)strlen(INP_NODES "*SURFACE, NAME=s\n" lines),     \
                  NULL, words)
@@ -142,7 +140,7 @@ static void abaqus(void)
 
 /* Sets of the part and of the assembly with the same names, with a reference node that has the number of a node of the
  * part; a bare name of *BOUNDARY means the set of the assembly, "instance.name" that of the part. */
-static void assembly(void)
+TEST(assembly)
 {
 #define PART                                                                                                           \
     "*PART, NAME=P\n*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n5,1,1,1\n*ELEMENT,TYPE=C3D4,ELSET=E\n1,1,2,3,4\n"       \
@@ -167,7 +165,7 @@ static void assembly(void)
               {"1,1,3\n", 0, "nodes without solid elements"}};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         char text[2048];
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh = {0};
         sp_notes notes;
         snprintf(text, sizeof text, PART ASSEMBLY "*BOUNDARY\n%s", of[k].boundary);
         int status =
@@ -187,7 +185,6 @@ static void assembly(void)
         SET("E", SP_SET_ELEMENTS, 2, 0, 1);
         SET("I-1.F", SP_SET_FACES, 2, 0, 3, 1, 3);
         SET("F", SP_SET_FACES, 1, 1, 3);
-        sp_mesh_free(&mesh);
     }
 #define LEVELS(text, words) expect_error('a', text, (int64_t)strlen(text), NULL, words)
     LEVELS(PART PART, "a second *PART");
@@ -198,7 +195,7 @@ static void assembly(void)
 
 /* As Gmsh writes physical surfaces: faces of first and second order become sets, those inside or outside the body too,
  * or are counted. */
-static void plane_elements(void)
+TEST(plane_elements)
 {
     const char *text =
         INP_NODES "*ELEMENT, TYPE=CPS4, ELSET=left\n11,1,4,10,7\n12,2,5,11,8\n*ELEMENT, TYPE=CPS4R, ELSET=left\n"
@@ -232,7 +229,7 @@ static void plane_elements(void)
 }
 
 /* Names that are too long, and many sets of all nodes in few lines: notes, and the mesh is read. */
-static void too_much(void)
+TEST(too_much)
 {
     struct buffer b = {.count = 0};
     sp_mesh mesh;
@@ -259,10 +256,10 @@ static void too_much(void)
 }
 
 /* References of faces and edges; the base of a pyramid between a cube and nothing. */
-static void medit(void)
+TEST(medit)
 {
     struct buffer b = {.count = 0};
-    sp_mesh mesh;
+    OWNED(sp_mesh) mesh;
     sp_notes notes;
     put_text(&b, "MeshVersionFormatted 2\nDimension 3\nVertices\n13\n");
     for (int v = 0; v < 12; v++)
@@ -281,17 +278,16 @@ static void medit(void)
     SET("edge-8", SP_SET_VERTICES, 2, 2, 6);
     CHECK(strstr(notes.line[notes.count - 1], "1 points and faces of groups"), "%s", notes.line[notes.count - 1]);
     CHECK_OK(sp_mesh_check(&context, &mesh, 1e-9));
-    sp_mesh_free(&mesh);
 }
 
 /* Turned elements keep the faces of their sets: the vertices of a set stay the same. */
-static void turned(void)
+TEST(turned)
 {
     static const char *const types[] = {"C3D4", "C3D6", "C3D8", "C3D10"};
     static const char *const elements[] = {"2,1,4,7", "2,1,4,8,7,10", "2,1,4,5,8,7,10,11", "2,1,4,7,30,31,32,33,34,35"};
     for (int k = 0; k < 4; k++) {
         struct buffer b = {.count = 0};
-        sp_mesh mesh;
+        OWNED(sp_mesh) mesh;
         sp_notes notes;
         put_text(&b, INP_NODES "30,0.5,0,0\n");
         b.count = strstr(b.data, "*ELEMENT") - b.data;
@@ -300,7 +296,7 @@ static void turned(void)
         for (int f = 1; f <= 4; f++)
             put_text(&b, "*SURFACE, NAME=f%d\ne, S%d\n", f, f);
         CHECK_OK(sp_volume_parse_inp(&context, b.data, b.count, NULL, &steel, &mesh, NULL, NULL, &notes));
-        sp_pool pool = {0};
+        OWNED(sp_pool) pool = {0};
         int64_t count[2], *vertices[2];
         CHECK(mesh.set_count == 6, "%s: %lld sets", types[k], (long long)mesh.set_count);
         int64_t *before[6], counts[6];
@@ -313,21 +309,5 @@ static void turned(void)
             CHECK(count[1] == counts[i] && memcmp(vertices[1], before[i], (size_t)counts[i] * sizeof(int64_t)) == 0,
                   "%s: set %s", types[k], mesh.sets[i].name);
         }
-        sp_pool_free(&pool);
-        sp_mesh_free(&mesh);
     }
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(gmsh);
-    RUN(faces_of_abaqus);
-    RUN(abaqus);
-    RUN(assembly);
-    RUN(plane_elements);
-    RUN(too_much);
-    RUN(medit);
-    RUN(turned);
-    return test_end();
 }

@@ -8,8 +8,6 @@
 
 #include <stdarg.h>
 
-static sp_context context;
-
 static const sp_material steel = {.name = "steel", .law = SP_LAW_STVK, .density = 7800, .young = 2e11, .poisson = 0.3};
 
 static inline char *load(const char *name, int64_t *count)

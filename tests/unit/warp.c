@@ -2,17 +2,16 @@
  * BiCGStab. */
 #include "allocations.h"
 #include "assembly/elastic.h"
-#include "bodies.h"
+#include "fixture.h"
 #include "integrate/integrate.h"
 #include "model/loads.h"
 #include "model/warp/warp_internal.h"
-#include "test.h"
 #include "tools/process/threads.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 
-static sp_context context;
+OWNER(sp_integrator)
 
 static const char *const kind_name[] = {"vertex", "pair", "element"}, *const rotation_name[] = {"frame", "polar"};
 
@@ -21,19 +20,15 @@ static const char *const kind_name[] = {"vertex", "pair", "element"}, *const rot
 /* A distorted bar 0.6 × 0.2 × 0.2 m, of hexahedra or tetrahedra, its end at x = 0 held or free. */
 static void make_bar(bool tetrahedra, bool prescribed, enum sp_law law, sp_mesh *mesh, sp_fe_space *body)
 {
-    sp_mesh box;
     int64_t added;
-    make_box(6, 2, 2, 0.1, 0.15, &box);
-    box.materials[0].law = law;
+    make_box(6, 2, 2, 0.1, 0.15, mesh);
+    mesh->materials[0].law = law;
     if (prescribed) {
-        CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.03, 7, &added));
+        added = fix_end(mesh, 0.03);
         CHECK(added == 9, "%lld fixed", (long long)added);
     }
-    if (tetrahedra) {
-        CHECK_OK(sp_mesh_split(&context, &box, mesh));
-        sp_mesh_free(&box);
-    } else
-        *mesh = box;
+    if (tetrahedra)
+        split_mesh(mesh);
     CHECK_OK(sp_fe_space_new(&context, mesh, body));
 }
 
@@ -107,14 +102,14 @@ static double force_scale(const sp_warp_system *w, double size)
 
 /* ---- rigid motion and small strain ---- */
 
-static void rigid_motion_is_free(void)
+TEST(rigid_motion_is_free)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++)
             for (int variant = 0; variant < 3; variant++) { /* tetrahedra, hexahedra, a network */
                 sp_mesh mesh;
                 sp_fe_space body;
-                sp_system system;
+                FREED_BY(sp_warp_system_free) sp_system system = {0};
                 if (variant == 2 && kind == SP_WARP_ELEMENT)
                     continue;
                 make_bar(variant != 1, false, SP_LAW_STVK, &mesh, &body);
@@ -131,19 +126,18 @@ static void rigid_motion_is_free(void)
                       largest(system.n, f), scale);
                 CHECK(fabs(energy) < 1e-10 * scale, "energy %g", energy);
                 free(q), free(f);
-                sp_warp_system_free(&system);
                 drop(&mesh, &body);
             }
 }
 
 /* f(Q (X + ε u)) / ε − Q K u is of first order in ε for VERTEX and ELEMENT. Not for PAIR: there R_j ≈ Q (I + ε [ω_j])
  * leaves −Q Σ_j K_ij ω_j × (X_j − C), as large as the rest. */
-static void small_strain_is_linear(void)
+TEST(small_strain_is_linear)
 {
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
         sp_mesh mesh;
         sp_fe_space body;
-        sp_sparse K = {0};
+        OWNED(sp_sparse) K = {0};
         double R[9], *u, *Ku, *q, *f;
         make_bar(tetrahedra, false, SP_LAW_STVK, &mesh, &body);
         CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
@@ -155,7 +149,7 @@ static void small_strain_is_linear(void)
             sp_rotate(R, q + 3 * v, Ku + 3 * v);
         for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
             for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
-                sp_system system;
+                FREED_BY(sp_warp_system_free) sp_system system;
                 sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
                 double error[3];
                 CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
@@ -175,16 +169,14 @@ static void small_strain_is_linear(void)
                     CHECK_NEAR(log2(error[1] / error[2]), 1, 0.05);
                 } else
                     CHECK(error[2] > 0.1, "eq. 13 has the linear limit after all: %g", error[2]);
-                sp_warp_system_free(&system);
             }
         free(u), free(Ku), free(q), free(f);
-        sp_sparse_free(&K);
         drop(&mesh, &body);
     }
 }
 
 /* A dilation rotates no edge: every R is the identity, all kinds equal the linear model, and so do their matrices. */
-static void dilation_is_linear(void)
+TEST(dilation_is_linear)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
@@ -227,7 +219,7 @@ static void dilation_is_linear(void)
 
 /* RᵀF is symmetric for slightly and strongly stretched F, whose R is computed in two ways, independent of other lanes.
  */
-static void rotations_of_lanes(void)
+TEST(rotations_of_lanes)
 {
     enum { COUNT = 400 };
     int newton = 0;
@@ -275,7 +267,7 @@ static void rotations_of_lanes(void)
  * of those some are of an anisotropic law. */
 static void make_mixed(sp_mesh *mesh)
 {
-    sp_mesh tetrahedra;
+    OWNED(sp_mesh) tetrahedra;
     make_box(6, 3, 2, 0.1, 0.15, mesh);
     CHECK_OK(sp_mesh_split(&context, mesh, &tetrahedra));
     int64_t boxes = mesh->block[SP_HEX8].count, each = tetrahedra.block[SP_TET4].count / boxes;
@@ -300,7 +292,6 @@ static void make_mixed(sp_mesh *mesh)
         }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
         mesh->region[e] = e % 5 == 2;
-    sp_mesh_free(&tetrahedra);
 }
 
 /* One element by the equation: f += R K (Rᵀ x − X), product += R K Rᵀ v; returns the energy. */
@@ -356,14 +347,13 @@ static double one_element(const sp_fe_space *body, int64_t element, const double
 
 /* Batches give the results of single elements: incomplete batches, both kinds of elements, two laws, some fixed
  * vertices; the same bytes for any number of threads. */
-static void elements_side_by_side(void)
+TEST(elements_side_by_side)
 {
     sp_mesh mesh;
     sp_fe_space body;
-    sp_system system;
-    int64_t added;
+    FREED_BY(sp_warp_system_free) sp_system system;
     make_mixed(&mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.03, 7, &added));
+    fix_end(&mesh, 0.03);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR};
     CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
@@ -410,17 +400,16 @@ static void elements_side_by_side(void)
           "bytes depend on the threads");
     free(u), free(v), free(q), free(p), free(f), free(g), free(y), free(z), free(part), free(S), free(full),
         free(product), free(applied);
-    sp_warp_system_free(&system);
     drop(&mesh, &body);
 }
 
 /* ---- momenta ---- */
 
-static void element_is_the_corotational_law(void)
+TEST(element_is_the_corotational_law)
 {
     sp_mesh mesh;
     sp_fe_space body;
-    sp_system system;
+    FREED_BY(sp_warp_system_free) sp_system system;
     make_bar(true, false, SP_LAW_COROTATIONAL, &mesh, &body);
     sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR};
     CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
@@ -434,14 +423,13 @@ static void element_is_the_corotational_law(void)
         CHECK(difference(n, f, g) < 1e-10, "%g", difference(n, f, g));
     }
     free(q), free(u), free(f), free(g);
-    sp_warp_system_free(&system);
     drop(&mesh, &body);
 }
 
 /* |Σ f| by Σ|f|, and |Σ (x − c) × f| by that and the bar's length; what a translation changes of the force. */
 static void ghost(sp_fe_space *body, const sp_warp *warp, const double *q, double *force, double *torque, double *moved)
 {
-    sp_system system;
+    FREED_BY(sp_warp_system_free) sp_system system;
     double sum = 0;
     CHECK_OK(sp_warp_system_new(&context, body, warp, 0, &system));
     double *f = vector(system.n, 0), *g = vector(system.n, 0), *p = vector(system.n, 0);
@@ -456,10 +444,9 @@ static void ghost(sp_fe_space *body, const sp_warp *warp, const double *q, doubl
     *torque /= sum * 0.6;
     *moved = difference(system.n, g, f);
     free(f), free(g), free(p);
-    sp_warp_system_free(&system);
 }
 
-static void momenta(void)
+TEST(momenta)
 {
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
         sp_mesh mesh;
@@ -490,7 +477,7 @@ static void momenta(void)
     }
 }
 
-static void corrected_has_no_ghost(void)
+TEST(corrected_has_no_ghost)
 {
     sp_mesh mesh;
     sp_fe_space body;
@@ -500,7 +487,7 @@ static void corrected_has_no_ghost(void)
            *y = vector(n, 0), *z = vector(n, 0);
     deform(&mesh, true, 3, 0.004, u, q);
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
-        sp_system system;
+        FREED_BY(sp_warp_system_free) sp_system system;
         sp_warp warp = {.kind = (enum sp_warp_kind)kind, .corrected = true};
         double sum[3] = {0}, torque[3] = {0}, all = 0;
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-12, &system));
@@ -536,7 +523,6 @@ static void corrected_has_no_ghost(void)
             y[i] = 0.5 * y[i] + 2e4 * z[i];
         CHECK(difference(n, y, b) < 1e-10, "%s: residual %g", kind_name[kind], difference(n, y, b));
         CHECK(w->products > 0, "no products");
-        sp_warp_system_free(&system);
     }
     free(u), free(q), free(f), free(b), free(x), free(y), free(z);
     drop(&mesh, &body);
@@ -573,14 +559,14 @@ static void plain_force(const sp_warp_system *w, int64_t n, const double *K, con
     }
 }
 
-static void products_are_derivatives(void)
+TEST(products_are_derivatives)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_PAIR; kind++)
         for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
             sp_mesh mesh;
             sp_fe_space body;
-            sp_system system;
-            sp_sparse K = {0};
+            FREED_BY(sp_warp_system_free) sp_system system;
+            OWNED(sp_sparse) K = {0};
             make_bar(true, false, SP_LAW_STVK, &mesh, &body);
             CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
             sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
@@ -606,8 +592,6 @@ static void products_are_derivatives(void)
             CHECK(difference(n, y, f) < 1e-10, "%s %s: product %g", kind_name[kind], rotation_name[rotation],
                   difference(n, y, f));
             free(whole), free(u), free(v), free(q), free(f), free(g), free(y);
-            sp_sparse_free(&K);
-            sp_warp_system_free(&system);
             drop(&mesh, &body);
         }
 }
@@ -671,7 +655,7 @@ static void inverse_of_blocks(sp_system *system, const sp_fe_space *body, const 
 
 /* S x = b is solved for the sum of what was added at two places, springs and over-stretching included, with products of
  * another kind; so is the mass. */
-static void solves_the_sum_of_additions(void)
+TEST(solves_the_sum_of_additions)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int prescribed = 0; prescribed < 2; prescribed++)
@@ -679,7 +663,7 @@ static void solves_the_sum_of_additions(void)
                 const int lumped = pick & 1, solver = pick >> 1;
                 sp_mesh mesh;
                 sp_fe_space body;
-                sp_system system;
+                FREED_BY(sp_warp_system_free) sp_system system;
                 make_bar(kind != SP_WARP_PAIR, prescribed, SP_LAW_STVK, &mesh, &body);
                 if (prescribed) { /* one component of one vertex more */
                     drop(&mesh, &body);
@@ -741,7 +725,6 @@ static void solves_the_sum_of_additions(void)
                 CHECK(difference(n, y, b) < 1e-11, "mass: %g", difference(n, y, b));
                 free(u), free(q1), free(q2), free(full), free(b), free(x), free(x2), free(y), free(z),
                     free(ground_force);
-                sp_warp_system_free(&system);
                 drop(&mesh, &body);
             }
 }
@@ -749,7 +732,7 @@ static void solves_the_sum_of_additions(void)
 /* Conjugate gradients for an unsymmetric matrix: if it is nearly symmetric, they find the solution of BiCGStab,
  * otherwise they fail, and the solver still solves with the definite matrix. For ELEMENT, whose matrix is symmetric,
  * nothing changes. */
-static void gradients_where_they_may(void)
+TEST(gradients_where_they_may)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind += SP_WARP_ELEMENT) {
         sp_mesh mesh;
@@ -798,12 +781,12 @@ static void gradients_where_they_may(void)
 }
 
 /* Without mass, and with springs as the only supports, K alone is singular, but S can be solved. */
-static void free_bodies_on_springs(void)
+TEST(free_bodies_on_springs)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
         sp_mesh mesh;
         sp_fe_space body;
-        sp_system system;
+        FREED_BY(sp_warp_system_free) sp_system system;
         make_bar(true, false, SP_LAW_STVK, &mesh, &body);
         sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = SP_ROTATION_POLAR};
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-11, &system));
@@ -821,18 +804,17 @@ static void free_bodies_on_springs(void)
             y[3 * springs[k / 3].vertex + k % 3] += 2e4 * x[3 * springs[k / 3].vertex + k % 3];
         CHECK(difference(n, y, b) < 1e-8, "%s: residual %g", kind_name[kind], difference(n, y, b));
         free(u), free(q), free(b), free(x), free(y);
-        sp_warp_system_free(&system);
         drop(&mesh, &body);
     }
 }
 
 /* ELEMENT in its conservative case: force and work on fixed vertices are the gradient of the energy, springs included.
  */
-static void energy_has_a_gradient(void)
+TEST(energy_has_a_gradient)
 {
     sp_mesh mesh;
     sp_fe_space body;
-    sp_system system;
+    FREED_BY(sp_warp_system_free) sp_system system;
     make_bar(true, true, SP_LAW_COROTATIONAL, &mesh, &body);
     sp_warp warp = {.kind = SP_WARP_ELEMENT,
                     .rotation = SP_ROTATION_POLAR}; /* strain limiting, which has kinks, has a test of its own */
@@ -865,18 +847,17 @@ static void energy_has_a_gradient(void)
     CHECK_NEAR(log2(error[0] / error[1]), 2, 0.25);
     CHECK_NEAR(log2(error[1] / error[2]), 2, 0.25);
     free(u), free(du), free(prescribed), free(still), free(q), free(dq), free(f), free(p);
-    sp_warp_system_free(&system);
     drop(&mesh, &body);
 }
 
 /* Prescribed vertices: a rotation of all of them needs no force, and their velocity and inertia act as the matrices
  * over all vertices give. */
-static void held_vertices(void)
+TEST(held_vertices)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
         sp_mesh mesh, loose;
         sp_fe_space body, all;
-        sp_system system, whole;
+        FREED_BY(sp_warp_system_free) sp_system system, whole;
         make_bar(true, true, SP_LAW_STVK, &mesh, &body);
         make_bar(true, false, SP_LAW_STVK, &loose, &all);
         sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = SP_ROTATION_POLAR};
@@ -914,8 +895,6 @@ static void held_vertices(void)
             part[i] = -part[i];
         CHECK(difference(n, f, part) < 1e-13, "%s: inertia %g", kind_name[kind], difference(n, f, part));
         free(u), free(v), free(q), free(w), free(f), free(g), free(part), free(still);
-        sp_warp_system_free(&system);
-        sp_warp_system_free(&whole);
         drop(&mesh, &body);
         drop(&loose, &all);
     }
@@ -924,12 +903,12 @@ static void held_vertices(void)
 /* ---- edges ---- */
 
 /* K of a network on one element, by hand: every pair of corners a bar of E V / (pairs L²) along the edge. */
-static void networks(void)
+TEST(networks)
 {
     for (int corners = 4; corners <= 8; corners += 4) {
         sp_mesh mesh, box;
         sp_fe_space body;
-        sp_system system;
+        FREED_BY(sp_warp_system_free) sp_system system = {0};
         make_box(1, 1, 1, 0.1, 0.2, &box);
         if (corners == 4) {
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
@@ -962,13 +941,12 @@ static void networks(void)
             }
         CHECK(difference(n, y, expected) < 1e-12, "%d corners: %g", corners, difference(n, y, expected));
         free(q), free(v), free(y), free(expected);
-        sp_warp_system_free(&system);
         drop(&mesh, &body);
     }
 }
 
 /* Laws without E: 2.5 μ, and μ of LINEAR whatever its frame. */
-static void networks_of_other_laws(void)
+TEST(networks_of_other_laws)
 {
     sp_mesh mesh;
     sp_fe_space body;
@@ -992,12 +970,11 @@ static void networks_of_other_laws(void)
         }
         sp_fe_space_free(&body);
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
-        sp_system system;
+        FREED_BY(sp_warp_system_free) sp_system system;
         sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
         scale[variant] =
             largest(9 * ((sp_warp_system *)system.self)->start[mesh.vertex_count], ((sp_warp_system *)system.self)->K);
-        sp_warp_system_free(&system);
         drop(&mesh, &body);
     }
     CHECK_NEAR(scale[1], scale[0], 1e-12 * scale[0]);
@@ -1006,7 +983,7 @@ static void networks_of_other_laws(void)
 
 /* The additional force of strain limiting is the gradient of its energy, and its additional products are the derivative
  * of that force. */
-static void overstretching(void)
+TEST(overstretching)
 {
     sp_mesh mesh;
     sp_fe_space body;
@@ -1065,13 +1042,13 @@ static void overstretching(void)
 /* ---- undefined rotations ---- */
 
 /* All vertices in one point, or on a line: no frame, R by the polar decomposition, in the first case the identity. */
-static void collapsed_bodies(void)
+TEST(collapsed_bodies)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int line = 0; line < 2; line++) {
             sp_mesh mesh;
             sp_fe_space body;
-            sp_system system;
+            FREED_BY(sp_warp_system_free) sp_system system;
             make_bar(true, false, SP_LAW_STVK, &mesh, &body);
             sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.1, .extra = 1};
             CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
@@ -1084,16 +1061,15 @@ static void collapsed_bodies(void)
             for (int k = 0; k < 9 && !line && kind != SP_WARP_ELEMENT; k++)
                 CHECK(R[k] == (k % 4 == 0), "R[%d] = %g", k, R[k]);
             free(q), free(f);
-            sp_warp_system_free(&system);
             drop(&mesh, &body);
         }
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     sp_mesh mesh;
     sp_fe_space body;
-    sp_system system;
+    FREED_BY(sp_warp_system_free) sp_system system;
     make_bar(true, true, SP_LAW_STVK, &mesh, &body);
     const sp_warp bad[] = {{.kind = SP_WARP_ELEMENT, .network = true},
                            {.corrected = true},
@@ -1124,7 +1100,6 @@ static void refusals(void)
     system.matrix_start(system.self, -1);
     CHECK(system.matrix_factor(system.self) == SP_NUMERICAL, "a negative mass");
     free(q), free(x);
-    sp_warp_system_free(&system);
     drop(&mesh, &body);
 }
 
@@ -1148,13 +1123,13 @@ static void dense_precondition(void *self, const double *x, double *y)
         y[i] = d->scale[i] * x[i];
 }
 
-static void bicgstab(void)
+TEST(bicgstab)
 {
     enum { N = 80 };
     static double A[N * N], factor[N * N];
     double b[N], x[N], scale[N], expected[N];
     int pivot[N];
-    sp_pool pool = {0};
+    OWNED(sp_pool) pool = {0};
     sp_iteration work;
     dense d = {N, A, scale};
     sp_operator op = {&d, N, dense_times, dense_precondition};
@@ -1205,7 +1180,6 @@ static void bicgstab(void)
         A[(i + 1) * N + i] = -1;
     }
     CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == -1, "breakdown");
-    sp_pool_free(&pool);
 }
 
 /* ---- motion ---- */
@@ -1215,16 +1189,14 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
     sp_mesh mesh;
     sp_fe_space body;
     sp_system system;
-    sp_load_set loading;
-    sp_integrator *it;
-    int64_t added;
-    sp_mesh box;
+    OWNED(sp_load_set) loading;
+    OWNED_POINTER(sp_integrator) *it;
+    OWNED(sp_mesh) box;
     make_box(10, 1, 1, 0.1, 0, &box);
     box.materials[0].law = SP_LAW_COROTATIONAL;
     box.materials[0].young = 2e5;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.01, 7, &added));
+    fix_end(&box, 0.01);
     CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-    sp_mesh_free(&box);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     sp_warp warp = {.kind = kind, .rotation = SP_ROTATION_POLAR};
     if (corotational)
@@ -1250,8 +1222,6 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
              (double)sp_integrator_reported(it)->newton_iterations / (double)count, (double)products / (double)solves);
         CHECK(allocations == 0, "%ld allocations in steps", allocations);
     }
-    sp_integrator_free(it);
-    sp_load_set_free(&loading);
     if (corotational)
         sp_full_system_free(&system);
     else
@@ -1260,7 +1230,7 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
 }
 
 /* A bar of 1 m whose end sinks by half of its length. */
-static void bent_bars_move(void)
+TEST(bent_bars_move)
 {
     enum { STEPS = 40 };
     double tip[3][STEPS], worst = 0;
@@ -1275,31 +1245,8 @@ static void bent_bars_move(void)
     CHECK(worst < 1e-2, "%g m", worst);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
     process_threads_prepare();
-    context = sp_context_default();
     context.threads = 2;
-    RUN(rigid_motion_is_free);
-    RUN(small_strain_is_linear);
-    RUN(dilation_is_linear);
-    RUN(rotations_of_lanes);
-    RUN(elements_side_by_side);
-    RUN(element_is_the_corotational_law);
-    RUN(momenta);
-    RUN(corrected_has_no_ghost);
-    RUN(products_are_derivatives);
-    RUN(solves_the_sum_of_additions);
-    RUN(gradients_where_they_may);
-    RUN(free_bodies_on_springs);
-    RUN(energy_has_a_gradient);
-    RUN(held_vertices);
-    RUN(networks);
-    RUN(networks_of_other_laws);
-    RUN(overstretching);
-    RUN(collapsed_bodies);
-    RUN(refusals);
-    RUN(bicgstab);
-    RUN(bent_bars_move);
-    return test_end();
 }

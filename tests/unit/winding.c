@@ -5,9 +5,10 @@
 #include "geometry_models.h"
 #include "test.h"
 
-static sp_context context;
+OWNER(sp_closest)
+OWNER(sp_winding)
 
-static void winding_exact(void)
+TEST(winding_exact)
 {
     sp_winding *w;
     sp_surface s = new_surface(8, 12);
@@ -52,12 +53,12 @@ static void winding_exact(void)
 }
 
 /* On a sphere with a hole and on random triangles, far and near. */
-static void winding_fast(void)
+TEST(winding_fast)
 {
     for (int model = 0; model < 2; model++) {
-        sp_winding *w;
+        OWNED_POINTER(sp_winding) *w;
         double worst2 = 0, worst4 = 0;
-        sp_surface s = model == 0 ? sphere(24) : new_surface(3000, 1000);
+        OWNED(sp_surface) s = model == 0 ? sphere(24) : new_surface(3000, 1000);
         if (model == 0)
             cut_hole(&s, 0.9);
         for (int64_t t = 0; model == 1 && t < 1000; t++) {
@@ -78,12 +79,10 @@ static void winding_fast(void)
         /* Third-order remainder: twice the distance, an eighth of the error or less. */
         CHECK(worst4 <= worst2 / 6, "errors %g, then %g", worst2, worst4);
         NOTE("largest error of the fast winding number: %.2g with accuracy 2, %.2g with 4", worst2, worst4);
-        sp_winding_free(w);
-        sp_surface_free(&s);
     }
 }
 
-static void orientation(void)
+TEST(orientation)
 {
     sp_orient_report report;
     sp_surface s = sphere(12), out;
@@ -107,7 +106,7 @@ static void orientation(void)
     sp_surface_free(&s);
     /* Every triangle with vertices of its own, one degenerate, one doubled. */
     s = new_surface(100, 100);
-    sp_surface box = new_surface(8, 12);
+    OWNED(sp_surface) box = new_surface(8, 12);
     add_box(&box, (double[3]){0, 0, 0}, (double[3]){1, 2, 3});
     for (int64_t i = 0; i < 39; i++)
         memcpy(s.vertices + 3 * i, box.vertices + 3 * box.triangles[i < 36 ? i : i - 36], 3 * sizeof(double));
@@ -149,7 +148,6 @@ static void orientation(void)
             turn(&s, t);
     }
     sp_surface_free(&s);
-    sp_surface_free(&box);
     /* A Möbius strip. */
     s = new_surface(20, 20);
     for (int64_t i = 0; i < 10; i++) {
@@ -234,7 +232,7 @@ static void normal_of(const sp_surface *s, int64_t t, double centroid[3], double
  * models. */
 static int64_t outward_from(const sp_surface *s, const double point[3], int64_t first, int64_t end)
 {
-    sp_surface out;
+    OWNED(sp_surface) out;
     sp_orient_report report;
     int64_t count = 0;
     CHECK_OK(sp_surface_orient(&context, s, &out, &report));
@@ -244,18 +242,17 @@ static int64_t outward_from(const sp_surface *s, const double point[3], int64_t 
         normal_of(&out, t, x, n);
         count += (x[0] - point[0]) * n[0] + (x[1] - point[1]) * n[1] + (x[2] - point[2]) * n[2] > 0;
     }
-    sp_surface_free(&out);
     return count;
 }
 
 /* Boxes of unconnected sheets, some of which are missing: every sheet is a patch of its own. The sheets are flat, or
  * bent to either side by a hundredth, so that the volume about their own centroid would flip half of them. */
-static void boxes_of_sheets(void)
+TEST(boxes_of_sheets)
 {
     static const double low[3] = {10, 20, 30}, high[3] = {11, 22, 33}, centre[3] = {10.5, 21, 31.5};
     static const int missing[] = {0, 1, 1 << 5, 1 << 4 | 1 << 5, 1 << 1 | 1 << 3, 1 << 0 | 1 << 2 | 1 << 4};
     for (uint64_t round = 0; round < 18; round++) {
-        sp_surface s = new_surface(6 * 49, 6 * 72);
+        OWNED(sp_surface) s = new_surface(6 * 49, 6 * 72);
         for (int side = 0; side < 6; side++)
             if (!(missing[round % 6] >> side & 1))
                 add_side(&s, side, low, high, 0.001, ((double)(round / 6) - 1) * 0.01);
@@ -263,17 +260,16 @@ static void boxes_of_sheets(void)
         const int64_t outward = outward_from(&s, centre, 0, s.triangle_count);
         CHECK(outward == s.triangle_count, "round %d: %lld of %lld outward", (int)round, (long long)outward,
               (long long)s.triangle_count);
-        sp_surface_free(&s);
     }
 }
 
 /* A cabin like a car's: a closed body with a door on each side that lies flat on it, or covers it at a small distance,
  * and a partition inside, which nothing turns. */
-static void doors(void)
+TEST(doors)
 {
     static const double low[3] = {-2, -1, -1}, high[3] = {2, 1, 1}, gaps[] = {0, 1e-3, 0.05, -1e-3};
     for (uint64_t round = 0; round < 16; round++) {
-        sp_surface s = new_surface(1000, 1500);
+        OWNED(sp_surface) s = new_surface(1000, 1500);
         double below[3], above[3];
         for (int k = 0; k < 3; k++) {
             below[k] = low[k] - gaps[round % 4];
@@ -296,18 +292,17 @@ static void doors(void)
         const int64_t outward = outward_from(&s, (double[3]){0}, 72, end);
         CHECK(outward == end - 72, "round %d: %lld of %lld outward", (int)round, (long long)outward,
               (long long)(end - 72));
-        sp_surface_free(&s);
     }
 }
 
 /* A bucket of two walls that are not connected at the rim: the inner one faces the opening. The wall is solid, the
  * bucket is empty. A ball in it is a separate body. */
-static void nested_shells(void)
+TEST(nested_shells)
 {
     for (uint64_t round = 0; round < 4; round++) {
-        sp_surface s = new_surface(3000, 4000), out;
+        OWNED(sp_surface) s = new_surface(3000, 4000), out;
         sp_orient_report report;
-        sp_winding *w;
+        OWNED_POINTER(sp_winding) *w;
         for (int inner = 0; inner < 2; inner++) {
             const double wall = 0.15 * inner, low[3] = {wall, wall, wall}, high[3] = {2 - wall, 2 - wall, 2};
             for (int side = 0; side < 5; side++) {
@@ -324,19 +319,16 @@ static void nested_shells(void)
         CHECK(sp_winding_inside(w, (double[3]){1, 0.8, 0.07}), "round %d: the bottom is not solid", (int)round);
         CHECK(!sp_winding_inside(w, (double[3]){1, 0.4, 0.8}), "round %d: the bucket is full", (int)round);
         CHECK(sp_winding_inside(w, (double[3]){1, 1, 0.8}), "round %d: the ball is hollow", (int)round);
-        sp_winding_free(w);
-        sp_surface_free(&out);
-        sp_surface_free(&s);
     }
 }
 
 /* The orientation of a flat sheet, or of a wave with equal visibility from both sides, is undetermined and stays
  * unchanged. A dome is visible more from its convex side, however flat it is. */
-static void single_sheets(void)
+TEST(single_sheets)
 {
     for (int turned = 0; turned < 2; turned++)
         for (int model = 0; model < 3; model++) {
-            sp_surface s = new_surface(900, 1700), out;
+            OWNED(sp_surface) s = new_surface(900, 1700), out;
             sp_orient_report report;
             add_sheet(&s, 24, (double[3]){-1, -1, 0}, (double[3]){2, 0, 0}, (double[3]){0, 2, 0}, model == 2 ? 0.2 : 0);
             for (int64_t i = 0; i < s.vertex_count && model == 1; i++)
@@ -347,16 +339,14 @@ static void single_sheets(void)
             CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
             CHECK(report.turned == (model == 2 && turned ? s.triangle_count : 0), "sheet %d, %d: %lld turned", model,
                   turned, (long long)report.turned);
-            sp_surface_free(&out);
-            sp_surface_free(&s);
         }
 }
 
 /* A hidden sheet in a box keeps its orientation relative to the box. */
-static void hidden_sheet(void)
+TEST(hidden_sheet)
 {
     for (int turned = 0; turned < 2; turned++) {
-        sp_surface s = new_surface(100, 100), out;
+        OWNED(sp_surface) s = new_surface(100, 100), out;
         sp_orient_report report;
         add_sheet(&s, 6, (double[3]){-0.5, -0.5, 0.1}, (double[3]){1, 0, 0}, (double[3]){0, 1, 0}, -0.002);
         add_box(&s, (double[3]){-1, -1, -1}, (double[3]){1, 1, 1});
@@ -364,13 +354,11 @@ static void hidden_sheet(void)
             turn_all(&s, 0);
         CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
         CHECK(report.turned == (turned ? s.triangle_count : 0), "%lld turned", (long long)report.turned);
-        sp_surface_free(&out);
-        sp_surface_free(&s);
     }
 }
 
 /* Overlapping lids of a box, coincident and not, divided differently; the same result for any number of threads. */
-static void overlapping_sheets(void)
+TEST(overlapping_sheets)
 {
     static const double low[3] = {0, 0, 0}, high[3] = {3, 2, 1};
     for (uint64_t round = 0; round < 8; round++) {
@@ -422,11 +410,11 @@ static bool meets(const sp_surface *s, int64_t t, const double origin[3], const 
 }
 
 /* Rays against all triangles one by one, also along the axes, where boxes of the tree are flat. */
-static void rays(void)
+TEST(rays)
 {
-    sp_closest *closest;
+    OWNED_POINTER(sp_closest) *closest;
     int64_t leaving = 0;
-    sp_surface s = new_surface(6000, 3000);
+    OWNED(sp_surface) s = new_surface(6000, 3000);
     for (int side = 0; side < 3; side++)
         add_side(&s, side, (double[3]){-0.8, -0.8, -0.8}, (double[3]){0.8, 0.8, 0.8}, 0.01, 0);
     for (int64_t t = 0; t < 600; t++) {
@@ -452,22 +440,4 @@ static void rays(void)
         CHECK(sp_ray_leaves(closest, x, d, beyond) == free, "ray %d", (int)i);
     }
     CHECK(leaving > 300 && leaving < 2700, "%lld of 3000 rays leave", (long long)leaving);
-    sp_closest_free(closest);
-    sp_surface_free(&s);
-}
-
-int main(void)
-{
-    context = sp_context_default();
-    RUN(winding_exact);
-    RUN(winding_fast);
-    RUN(orientation);
-    RUN(boxes_of_sheets);
-    RUN(doors);
-    RUN(nested_shells);
-    RUN(single_sheets);
-    RUN(hidden_sheet);
-    RUN(overlapping_sheets);
-    RUN(rays);
-    return test_end();
 }

@@ -1,12 +1,11 @@
 /* BLAS, LAPACK, CHOLMOD and ARPACK run on the calling thread alone, from one thread and from several: they end, and
  * give the same bytes for any number of threads. The sizes are above those from which OpenBLAS divides its work. */
 #include "linear/blas.h"
-#include "tools/process/blas.h"
-
 #include "base/random.h"
 #include "basis/modes.h"
 #include "linear/cholesky.h"
 #include "test.h"
+#include "tools/process/blas.h"
 
 #include <cblas.h>
 #include <lapacke.h>

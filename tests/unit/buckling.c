@@ -1,9 +1,8 @@
 /* Stress stiffness, the stiffness of loads, and linear buckling. */
 #include "basis/buckling.h"
-#include "fixture.h"
-
 #include "assembly/elastic.h"
 #include "base/vec3.h"
+#include "fixture.h"
 #include "linear/dense.h"
 #include "model/load_stiffness.h"
 #include "typed_mesh.h"

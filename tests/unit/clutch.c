@@ -1,9 +1,8 @@
 /* The clutch of a haptic device: the pose of the manipulandum against products of matrices, its continuity and
  * velocity, and a body that comes to rest while the clutch is held. */
 #include "contact/clutch.h"
-#include "contact/coupling.h"
-
 #include "base/random.h"
+#include "contact/coupling.h"
 #include "test.h"
 
 #include <float.h>

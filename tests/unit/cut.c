@@ -1,6 +1,5 @@
 /* Cuts of meshes: their definition recomputed pair by pair, volumes, masses, stiffness, surfaces, files. */
 #include "mesh/cut.h"
-
 #include "assembly/elastic.h"
 #include "fixture.h"
 #include "formats/mesh.h"

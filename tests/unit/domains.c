@@ -1,17 +1,15 @@
 /* Domains against brute force over elements and vertices; interface coordinates against their definition, with dense
  * matrices; files of domains and their refusals. */
-#include "typed_mesh.h"
-
-#include "base/vec3.h"
-
+#include "domains/domains.h"
 #include "assembly/elastic.h"
 #include "assembly/interface_shares.h"
+#include "base/vec3.h"
 #include "basis/interfaces.h"
-#include "domains/domains.h"
 #include "formats/domains.h"
 #include "formats_test.h"
 #include "linear/dense.h"
 #include "mesh/mesh_sets.h"
+#include "typed_mesh.h"
 
 OWNER(sp_flexibility)
 

@@ -1,11 +1,10 @@
 /* Tests of every element type: shape functions, integration points and faces against their definitions, patch tests,
  * derivatives against finite differences, rigid motions, and reduced forces against projected forces. */
-#include "fixture.h"
-
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "assembly/gradients.h"
 #include "base/vec3.h"
+#include "fixture.h"
 #include "linear/cholesky.h"
 #include "mesh/element_geometry.h"
 #include "mesh/element_type.h"

@@ -1,6 +1,5 @@
 /* Errors of a motion against a reference (tools/validate/errors.h), for motions made by hand. */
 #include "tools/validate/errors.h"
-
 #include "test.h"
 
 /* Three degrees of freedom of two vertices (0: x, z; 4: y) with the mass [2 1 0; 1 2 0; 0 0 4]. */

@@ -2,7 +2,6 @@
 #define sp_gram_add tested_gram_add
 #define sp_gram_add_two tested_gram_add_two
 #include "linear/gram.c"
-
 #include "base/random.h"
 #include "test.h"
 

@@ -1,10 +1,9 @@
 /* Loads on sets, rotations, and courses over time: resultants and moments against closed forms, integrals against
  * sums. */
-#include "test.h"
-
-#include "base/vec3.h"
 #include "model/loads.h"
+#include "base/vec3.h"
 #include "model/models.h"
+#include "test.h"
 #include "typed_mesh.h"
 
 static const double side = 0.5;

@@ -1,6 +1,5 @@
 /* A model (model/model.h): agreement between the kinds, loads and prescribed motion, reports and error messages. */
 #include "model/model.h"
-
 #include "assembly/elastic.h"
 #include "fixture.h"
 

@@ -1,9 +1,8 @@
 /* Stress at nodes: exact for homogeneous deformations of every element type at finite strain, and for stresses that are
  * linear in space in elements of second order. */
-#include "test.h"
-
 #include "assembly/nodal_stress.h"
 #include "material/stress.h"
+#include "test.h"
 #include "typed_mesh.h"
 
 TEST(homogeneous)

@@ -1,6 +1,5 @@
 /* Harmonic balance, Floquet multipliers and curves: closed forms, finite differences, time integration. */
 #include "periodic/curve.h"
-
 #include "test.h"
 
 enum { MOST = 4 };

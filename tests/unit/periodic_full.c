@@ -1,10 +1,9 @@
 /* Periodic motions in the full-order model, their frames, and curves that are resumed. The body is two hexahedra with
  * 24 degrees of freedom, so that a basis of all of them makes both models the same. */
-#include "periodic/full.h"
-
 #include "fixture.h"
 #include "model/models.h"
 #include "periodic/curve.h"
+#include "periodic/full.h"
 #include "reduced/galerkin.h"
 
 #include <cblas.h>

@@ -1,6 +1,5 @@
 /* Frequencies from zero crossings (tools/compare/probe.h). */
 #include "tools/compare/probe.c"
-
 #include "test.h"
 
 static const double PI = 3.14159265358979323846;

@@ -1,6 +1,5 @@
 /* The Hessian of a quartic form from its distinct coefficients, against the sum over all indices. */
 #include "reduced/quartic.h"
-
 #include "tests/unit/test.h"
 
 static void order(int64_t index[4])

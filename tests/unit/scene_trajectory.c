@@ -1,6 +1,5 @@
 /* Files of kind motion: round trips, the block sizes of scene_trajectory.md, truncated files, and refusals. */
 #include "formats/scene_trajectory.h"
-
 #include "formats_test.h"
 
 static int read_motion(int descriptor, void *to)

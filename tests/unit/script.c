@@ -1,6 +1,5 @@
 /* The script that remakes a file (tools/info/script.h), from histories written here by hand. */
 #include "tools/info/script.c"
-
 #include "base/context.h"
 #include "test.h"
 

@@ -1,11 +1,9 @@
 /* Named sets: what splitting, cutting, keeping parts and changing types leave of them, against sets that are computed
  * from the places of the new mesh; files; refusals. */
-#include "typed_mesh.h"
-
+#include "formats_test.h"
 #include "mesh/cut.h"
 #include "mesh/mesh_sets.h"
-
-#include "formats_test.h"
+#include "typed_mesh.h"
 
 static const double side = 0.5; /* of a cell */
 

@@ -1,7 +1,6 @@
 /* Bones in joint coordinates: kinematics, inertia and forces by differences and by point masses, and motions with known
  * solutions. */
 #include "rigid/skeleton.h"
-
 #include "allocations.h"
 #include "base/random.h"
 #include "test.h"

@@ -1,9 +1,8 @@
 /* Every importer of volumetric meshes with broken files: truncated anywhere, numbers out of range or not finite, counts
  * that are wrong, negative or huge, empty files, random bytes. Each gives an error of one line, and none allocates
  * memory for a mere claim of a small file. Line ends of other systems are allowed. */
-#include "volume_test.h"
-
 #include "formats/export/vtu.h"
+#include "volume_test.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,9 +1,8 @@
 /* Export and import of meshes: vertices to the last bit, elements in their order, regions, fixed components and
  * materials where the format has a place for them; the order of CalculiX's constants; refusals of each format. */
-#include "volume_test.h"
-
 #include "formats/export/volume_write.h"
 #include "formats/export/vtu.h"
+#include "volume_test.h"
 
 #include <unistd.h>
 

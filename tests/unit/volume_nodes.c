@@ -1,7 +1,6 @@
 /* The order of nodes in elements of second order and wedges, in every format that has them, and pyramids. */
-#include "volume_test.h"
-
 #include "mesh/mesh_sets.h"
+#include "volume_test.h"
 
 enum { ROOM = 8192 };
 

@@ -1,8 +1,7 @@
 /* Named sets that importers keep: of Gmsh, Abaqus, Medit and COMSOL, on a body whose faces and nodes are known; what is
  * left when elements are turned; files that ask for too much. */
-#include "volume_test.h"
-
 #include "mesh/mesh_sets.h"
+#include "volume_test.h"
 
 /* Two cubes in a row along x, with the nodes (i, j, k) numbered 1 + i + 3 j + 6 k. */
 static void put_nodes(struct buffer *b, bool numbered)

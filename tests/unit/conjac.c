@@ -315,13 +315,13 @@ TEST(step_is_the_dense_one)
         measure(&b, system, sp_full_system_supports(&self->full), q, count, vertex, &a);
         reference(&b, system, &a, &step, prescribed_v, 0.4, expected, expected_shift, &expected_rate);
         NOTE("kind %d: velocity %.1e of %.3g, shift %.1e of %.3g, rate %.1e of %.3g", kind,
-             distance(n, velocity, expected), norm(n, expected), distance(n, shift, expected_shift),
-             norm(n, expected_shift), fabs(rate - expected_rate), expected_rate);
+             distance2(n, velocity, expected), norm2(n, expected), distance2(n, shift, expected_shift),
+             norm2(n, expected_shift), fabs(rate - expected_rate), expected_rate);
         CHECK(indefinite == 0, "the definite matrix was taken");
         CHECK(factorizations == 1, "%lld factorizations", (long long)factorizations);
-        CHECK(norm(n, expected) > 1e-2 && (!joint || fabs(expected_rate) > 1e-2), "nothing moves");
-        CHECK_NEAR(distance(n, velocity, expected), 0, 1e-11 * norm(n, expected));
-        CHECK_NEAR(distance(n, shift, expected_shift), 0, 1e-11 * norm(n, expected_shift));
+        CHECK(norm2(n, expected) > 1e-2 && (!joint || fabs(expected_rate) > 1e-2), "nothing moves");
+        CHECK_NEAR(distance2(n, velocity, expected), 0, 1e-11 * norm2(n, expected));
+        CHECK_NEAR(distance2(n, shift, expected_shift), 0, 1e-11 * norm2(n, expected_shift));
         CHECK_NEAR(rate, expected_rate, 1e-11 * fabs(expected_rate));
         if (rich && count > 0) { /* friction: least squares in the metric of the step */
             double *q1 = numbers(n), *filtered = numbers(n), *rubbed = numbers(n), *Sv = numbers(n),
@@ -344,9 +344,9 @@ TEST(step_is_the_dense_one)
             for (int64_t i = 0; i < n; i++)
                 change = fmax(change, fabs(rubbed[i] - velocity[i] - Sv[i]));
             NOTE("friction changes velocities by %.3g, the projection by %.3g, difference %.1e, %.3g J lost",
-                 norm(n, filtered), norm(n, Sv), change, lost);
-            CHECK(norm(n, Sv) > 1e-3, "no friction in this test");
-            CHECK_NEAR(change, 0, 1e-11 * norm(n, velocity));
+                 norm2(n, filtered), norm2(n, Sv), change, lost);
+            CHECK(norm2(n, Sv) > 1e-3, "no friction in this test");
+            CHECK_NEAR(change, 0, 1e-11 * norm2(n, velocity));
             for (int k = 0; k < 2; k++) {
                 const double *x = k ? rubbed : velocity;
                 system->mass_times(system->self, x, Sv);
@@ -459,8 +459,8 @@ TEST(inertia_is_projected)
         Mf = free_part(&b, a.M);
         times(false, n, d, n, 1, Mf, J, 0, MJ);
         times(true, d, d, n, 1, J, MJ, 0, expected);
-        NOTE("kind %d: %.1e of %.3g kg", kind, distance(d * d, inertia, expected), norm(d * d, expected));
-        CHECK_NEAR(distance(d * d, inertia, expected), 0, 1e-12 * norm(d * d, expected));
+        NOTE("kind %d: %.1e of %.3g kg", kind, distance2(d * d, inertia, expected), norm2(d * d, expected));
+        CHECK_NEAR(distance2(d * d, inertia, expected), 0, 1e-12 * norm2(d * d, expected));
         CHECK_OK(sp_conjac_system_balance(&b.condensed, q, external, &quasistatic_part, &dynamic_part));
         b.condensed.force(b.condensed.self, q, residual);
         double rest = 0;
@@ -469,8 +469,8 @@ TEST(inertia_is_projected)
             rest += a.dynamic[i] ? 0 : residual[i] * residual[i];
         }
         times(true, d, 1, n, 1, J, residual, 0, y);
-        CHECK_NEAR(quasistatic_part, sqrt(rest), 1e-12 * norm(n, residual));
-        CHECK_NEAR(dynamic_part, norm(d, y), 1e-11 * norm(n, residual));
+        CHECK_NEAR(quasistatic_part, sqrt(rest), 1e-12 * norm2(n, residual));
+        CHECK_NEAR(dynamic_part, norm2(d, y), 1e-11 * norm2(n, residual));
         forget(&a);
         double *owned[] = {q, expected, Mf, MJ, J, external, residual, y};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -502,8 +502,8 @@ TEST(pieces_stand_apart)
     double *J = mapping(&b, &a), *M = free_part(&b, a.M);
     times(false, b.n, 12, b.n, 1, M, J, 0, MJ);
     times(true, 12, 12, b.n, 1, J, MJ, 0, expected);
-    NOTE("%.1e of %.3g kg", distance(144, inertia, expected), norm(144, expected));
-    CHECK_NEAR(distance(144, inertia, expected), 0, 1e-11 * norm(144, expected));
+    NOTE("%.1e of %.3g kg", distance2(144, inertia, expected), norm2(144, expected));
+    CHECK_NEAR(distance2(144, inertia, expected), 0, 1e-11 * norm2(144, expected));
     forget(&a);
     double *owned[] = {q, expected, MJ, J, M};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)

@@ -64,22 +64,6 @@ static inline double *numbers(int64_t count)
     return calloc((size_t)(count > 0 ? count : 1), sizeof(double));
 }
 
-static inline double norm(int64_t count, const double *x)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-static inline double distance(int64_t count, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += (x[i] - y[i]) * (x[i] - y[i]);
-    return sqrt(sum);
-}
-
 static inline double *tip_load(const fixture *b, double fx, double fy, double fz)
 {
     double *f = numbers(b->n);

@@ -60,10 +60,10 @@ TEST(all_dynamic_is_plain)
         double energy[2][SP_WORK_COUNT];
         for (int k = 0; k < 2; k++)
             sp_integrator_energies(it[k], energy[k]);
-        NOTE("kind %d, 12 steps: q %.1e of %.3g, v %.1e of %.3g; %.3g J dissipated", kind, distance(b.n, q[0], q[1]),
-             norm(b.n, q[1]), distance(b.n, v[0], v[1]), norm(b.n, v[1]), energy[1][SP_WORK_DISSIPATED]);
-        CHECK_NEAR(distance(b.n, q[0], q[1]), 0, 1e-11 * norm(b.n, q[1]));
-        CHECK_NEAR(distance(b.n, v[0], v[1]), 0, 1e-11 * norm(b.n, v[1]));
+        NOTE("kind %d, 12 steps: q %.1e of %.3g, v %.1e of %.3g; %.3g J dissipated", kind, distance2(b.n, q[0], q[1]),
+             norm2(b.n, q[1]), distance2(b.n, v[0], v[1]), norm2(b.n, v[1]), energy[1][SP_WORK_DISSIPATED]);
+        CHECK_NEAR(distance2(b.n, q[0], q[1]), 0, 1e-11 * norm2(b.n, q[1]));
+        CHECK_NEAR(distance2(b.n, v[0], v[1]), 0, 1e-11 * norm2(b.n, v[1]));
         CHECK_NEAR(energy[0][SP_WORK_EXTERNAL], energy[1][SP_WORK_EXTERNAL], 1e-10 * fabs(energy[1][SP_WORK_EXTERNAL]));
         for (int k = 0; k < 2; k++)
             sp_integrator_free(it[k]);
@@ -109,18 +109,18 @@ TEST(ends_in_the_static_state)
                     at++;
                 }
             }
-            const double load = norm(b.n, external);
+            const double load = norm2(b.n, external);
             NOTE("%s, %lld dynamic: after 60, 120, 240 steps forces out of balance %.1e %.1e %.1e and %.1e %.1e %.1e "
                  "of the load, positions %.1e of %.3g m",
                  tetrahedra ? "tetrahedra" : "hexahedra", (long long)count, s[0] / load, s[1] / load, s[2] / load,
-                 d[0] / load, d[1] / load, d[2] / load, distance(b.n, sp_integrator_q(it), balance),
-                 norm(b.n, balance));
+                 d[0] / load, d[1] / load, d[2] / load, distance2(b.n, sp_integrator_q(it), balance),
+                 norm2(b.n, balance));
             CHECK(s[2] < 1e-8 * load && d[2] < 1e-8 * load, "no balance: %g and %g of %g N", s[2], d[2], load);
-            CHECK_NEAR(distance(b.n, sp_integrator_q(it), balance), 0, 1e-7 * norm(b.n, balance));
+            CHECK_NEAR(distance2(b.n, sp_integrator_q(it), balance), 0, 1e-7 * norm2(b.n, balance));
             sp_integrator_free(it);
             sp_conjac_system_free(&b.condensed);
         }
-        CHECK(norm(b.n, balance) > 0.05, "the load bends nothing");
+        CHECK(norm2(b.n, balance) > 0.05, "the load bends nothing");
         free(external);
         free(balance);
         release(&b);
@@ -164,12 +164,12 @@ TEST(free_body_keeps_momentum)
         for (int step = 0; step < 40 && k == 0; step++)
             CHECK_OK(sp_integrator_step(it));
     }
-    size = norm(3, momentum[0]);
+    size = norm2(3, momentum[0]);
     NOTE("40 steps: momentum changes by %.1e, turning momentum by %.1e of itself",
-         distance(3, momentum[0], momentum[1]) / size,
-         distance(3, momentum[0] + 3, momentum[1] + 3) / norm(3, momentum[0] + 3));
-    CHECK(distance(b.n, sp_integrator_q(it), zero) > 0.1, "nothing moves");
-    CHECK_NEAR(distance(3, momentum[0], momentum[1]), 0, 1e-11 * size);
+         distance2(3, momentum[0], momentum[1]) / size,
+         distance2(3, momentum[0] + 3, momentum[1] + 3) / norm2(3, momentum[0] + 3));
+    CHECK(distance2(b.n, sp_integrator_q(it), zero) > 0.1, "nothing moves");
+    CHECK_NEAR(distance2(3, momentum[0], momentum[1]), 0, 1e-11 * size);
     free(v);
     free(zero);
     free(Mv);
@@ -202,8 +202,8 @@ TEST(free_body_turns_about_one_dynamic_vertex)
                                    v, &it));
         CHECK_OK(sp_integrator_step(it));
         NOTE("%d dynamic vertices: a rigid velocity changes by %.1e of itself", count,
-             distance(b.n, v, sp_integrator_v(it)) / norm(b.n, v));
-        CHECK_NEAR(distance(b.n, v, sp_integrator_v(it)), 0, 1e-9 * norm(b.n, v));
+             distance2(b.n, v, sp_integrator_v(it)) / norm2(b.n, v));
+        CHECK_NEAR(distance2(b.n, v, sp_integrator_v(it)), 0, 1e-9 * norm2(b.n, v));
         free(v);
         free(zero);
         release(&b);
@@ -216,7 +216,7 @@ TEST(whole_shift_is_newton)
 {
     fixture b;
     make(4, true, CLAMPED, gum(), &b);
-    double *external = tip_load(&b, 1, 0, 2), s[8], d, load = norm(b.n, external), once[2];
+    double *external = tip_load(&b, 1, 0, 2), s[8], d, load = norm2(b.n, external), once[2];
     struct drive drive = {external, &b, 0, 0};
     const sp_external_loads forcing = {.self = &drive, .mean = driven_mean};
     sp_integrator *it;
@@ -227,7 +227,7 @@ TEST(whole_shift_is_newton)
     for (int step = 0; step < 8; step++) {
         CHECK_OK(sp_integrator_step(it));
         CHECK_OK(sp_conjac_system_balance(&b.condensed, sp_integrator_q(it), external, &s[step], &d));
-        CHECK(norm(b.n, sp_integrator_v(it)) == 0 && d == 0, "something moves");
+        CHECK(norm2(b.n, sp_integrator_v(it)) == 0 && d == 0, "something moves");
     }
     NOTE("residuals of the load: %.1e %.1e %.1e %.1e %.1e %.1e %.1e %.1e", s[0] / load, s[1] / load, s[2] / load,
          s[3] / load, s[4] / load, s[5] / load, s[6] / load, s[7] / load);
@@ -283,7 +283,7 @@ TEST(follows_held_vertices)
             double *q = numbers(b.n);
             memcpy(q, sp_integrator_q(it), (size_t)b.n * 8);
             CHECK_OK(sp_conjac_system_settle(&b.condensed, zero, 1e-12, 50, q));
-            error[corrections][e] = distance(b.n, q, sp_integrator_q(it)) / norm(b.n, q);
+            error[corrections][e] = distance2(b.n, q, sp_integrator_q(it)) / norm2(b.n, q);
             free(q);
             sp_conjac_system_free(&b.condensed);
         }
@@ -330,7 +330,7 @@ TEST(compressed_bar_takes_the_definite_matrix)
         CHECK_OK(b.condensed.vertices.velocity_step(b.condensed.self, &step));
         CHECK(indefinite == squeezed && factorizations == 1 + squeezed, "%lld indefinite, %lld factorizations",
               (long long)indefinite, (long long)factorizations);
-        CHECK(isfinite(norm(b.n, velocity)) && isfinite(norm(b.n, shift)), "not finite");
+        CHECK(isfinite(norm2(b.n, velocity)) && isfinite(norm2(b.n, shift)), "not finite");
         if (squeezed) { /* the shift decreases the energy */
             double *f = numbers(b.n), slope = 0;
             b.condensed.force(b.condensed.self, q, f);
@@ -344,7 +344,7 @@ TEST(compressed_bar_takes_the_definite_matrix)
             double s, d;
             CHECK_OK(sp_conjac_system_balance(&b.condensed, q, zero, &s, &d));
             b.condensed.force(b.condensed.self, q, zero);
-            CHECK(s <= 1e-9 * norm(b.n, zero), "the line search stopped at %g of %g N", s, norm(b.n, zero));
+            CHECK(s <= 1e-9 * norm2(b.n, zero), "the line search stopped at %g of %g N", s, norm2(b.n, zero));
         }
         sp_conjac_system_free(&b.condensed);
     }

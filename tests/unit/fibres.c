@@ -81,14 +81,6 @@ static void add_factors(sp_mesh *mesh)
         mesh->factor[2 * e] = mesh->factor[2 * e + 1] = e % 3 ? 1 : 2;
 }
 
-static double largest(int64_t count, const double *x, const double *y)
-{
-    double worst = 0;
-    for (int64_t i = 0; i < count; i++)
-        worst = fmax(worst, fabs(x[i] - (y ? y[i] : 0)));
-    return worst;
-}
-
 enum { ENERGY, FORCE, TANGENT, SECOND, STRESS, DENSITY, OUTPUTS };
 
 /* All results of elements at u [2 rows], a displacement and a direction. */
@@ -132,9 +124,9 @@ TEST(directions_equal_regions)
         const int64_t rows = 3 * mesh[0].vertex_count, elements = sp_mesh_element_count(&mesh[0]),
                       sizes[OUTPUTS] = {1, rows, rows, rows, 6 * elements, elements};
         for (int q = 0; q < OUTPUTS; q++)
-            CHECK(!memcmp(out[0][q], out[1][q], (size_t)sizes[q] * 8) && largest(sizes[q], out[0][q], NULL) > 0,
+            CHECK(!memcmp(out[0][q], out[1][q], (size_t)sizes[q] * 8) && max_abs(sizes[q], out[0][q]) > 0,
                   "%s, %s fibres: %s differs by %g", sp_law_name(mesh[0].materials[0].law),
-                  sp_fibre_name(mesh[0].materials[0].fibre), names[q], largest(sizes[q], out[0][q], out[1][q]));
+                  sp_fibre_name(mesh[0].materials[0].fibre), names[q], max_difference(sizes[q], out[0][q], out[1][q]));
         for (int s = 0; s < 2; s++) {
             for (int q = 0; q < OUTPUTS; q++)
                 free(out[s][q]);
@@ -178,10 +170,10 @@ TEST(turned_bodies)
         }
         CHECK_NEAR(*out[1][ENERGY], *out[0][ENERGY], 1e-12 * *out[0][ENERGY]);
         for (int q = FORCE; q <= TANGENT; q++) {
-            double size = largest(rows, out[0][q], NULL), x[3];
+            double size = max_abs(rows, out[0][q]), x[3];
             for (int64_t v = 0; v < rows / 3; v++)
                 turned(turn, memcpy(x, out[0][q] + 3 * v, sizeof x), out[0][q] + 3 * v);
-            worst = fmax(worst, largest(rows, out[1][q], out[0][q]) / size);
+            worst = fmax(worst, max_difference(rows, out[1][q], out[0][q]) / size);
         }
         for (int s = 0; s < 2; s++) {
             for (int q = 0; q < OUTPUTS; q++)
@@ -216,7 +208,7 @@ TEST(differences)
             u[i] *= 0.1;
         sp_elastic_force(&context, &body, u, f);
         sp_elastic_tangent_times(&context, &body, u, d, y);
-        double error[2][2], size[2] = {0, largest(rows, y, NULL)}, slope = 0;
+        double error[2][2], size[2] = {0, max_abs(rows, y)}, slope = 0;
         for (int64_t i = 0; i < rows; i++) {
             slope += f[i] * d[i];
             size[0] += fabs(f[i] * d[i]);
@@ -300,7 +292,7 @@ TEST(tension)
         CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, second[0]));
         mesh.materials[0].fibre_tension = 1.7;
         CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, second[1]));
-        worst[0] = fmax(worst[0], largest(rows, second[0], second[1]) / largest(rows, second[0], NULL));
+        worst[0] = fmax(worst[0], max_difference(rows, second[0], second[1]) / max_abs(rows, second[0]));
         for (int64_t e = 0; e < elements; e++) {
             int nodes;
             const int64_t *node = sp_mesh_nodes(&mesh, e, &nodes);
@@ -311,7 +303,7 @@ TEST(tension)
                     sum[3 * node[a] + i] += own[a][i];
         }
         worst[1] = fmax(worst[1], fabs(sp_elastic_force(&context, &body, u, f) / energy - 1));
-        worst[1] = fmax(worst[1], largest(rows, f, sum) / largest(rows, sum, NULL));
+        worst[1] = fmax(worst[1], max_difference(rows, f, sum) / max_abs(rows, sum));
         random_field(9, 5, H);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             for (int i = 0; i < 3; i++) {
@@ -433,23 +425,24 @@ TEST(reduced_models)
         direct.evaluate(direct.self, q, false, f, K);
         other[0].evaluate(other[0].self, q, false, g, L);
         CHECK(direct.active && other[0].active && !(quadratic && other[1].active), "who follows");
-        CHECK(largest(R, f, g) < 1e-12 * largest(R, f, NULL), "with tension forces differ by %g", largest(R, f, g));
+        CHECK(max_difference(R, f, g) < 1e-12 * max_abs(R, f), "with tension forces differ by %g",
+              max_difference(R, f, g));
         for (int j = 0; j < R; j++)
-            CHECK(largest(R - j, K + j * R + j, L + j * R + j) < 1e-12 * largest(R * R, K, NULL),
+            CHECK(max_difference(R - j, K + j * R + j, L + j * R + j) < 1e-12 * max_abs(R * R, K),
                   "with tension stiffnesses differ");
         for (int s = 0; s < 2; s++) { /* products use the change without an evaluation in between */
             mesh.materials[0].fibre_tension = s ? 0 : 1.2;
             other[0].times(other[0].self, q, q, product[s]);
         }
-        CHECK(largest(R, product[0], product[1]) > 1e-3 * largest(R, product[0], NULL), "the products are the same");
+        CHECK(max_difference(R, product[0], product[1]) > 1e-3 * max_abs(R, product[0]), "the products are the same");
         memcpy(g, f, sizeof f);
         direct.evaluate(direct.self, q, false, f, K);
-        CHECK(largest(R, f, g) > 1e-3 * largest(R, f, NULL), "the tension had no part");
+        CHECK(max_difference(R, f, g) > 1e-3 * max_abs(R, f), "the tension had no part");
         for (int s = 0; s < 1 + quadratic; s++) {
             other[s].evaluate(other[s].self, q, false, g, L);
-            worst[s] = fmax(worst[s], largest(R, f, g) / largest(R, f, NULL));
+            worst[s] = fmax(worst[s], max_difference(R, f, g) / max_abs(R, f));
             for (int j = 0; j < R; j++)
-                worst[s] = fmax(worst[s], largest(R - j, K + j * R + j, L + j * R + j) / largest(R * R, K, NULL));
+                worst[s] = fmax(worst[s], max_difference(R - j, K + j * R + j, L + j * R + j) / max_abs(R * R, K));
             other[s].destroy(other[s].self);
         }
         direct.destroy(direct.self);
@@ -487,7 +480,7 @@ static void check_helix(const sp_mesh *mesh, const double centre[3], double angl
         double phi = atan2(own[1], own[0]), alpha = angle / 180 * acos(-1);
         turned(turn, (double[]){-cos(alpha) * sin(phi), cos(alpha) * cos(phi), sin(alpha)}, expected);
         if (mesh->region[e] == 1) /* at least 0.1 from the axis, so that φ is accurate to rounding */
-            CHECK(hypot(own[0], own[1]) > 0.1 && largest(3, a, expected) < 1e-14,
+            CHECK(hypot(own[0], own[1]) > 0.1 && max_difference(3, a, expected) < 1e-14,
                   "%g degrees, element %lld: %g %g %g, not %g %g %g", angle, (long long)e, a[0], a[1], a[2],
                   expected[0], expected[1], expected[2]);
         else if (mesh->region[e] == 0)

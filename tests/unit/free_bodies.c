@@ -62,7 +62,7 @@ TEST(deformable_motion_is_kept)
     double linear[3], angular[3], P[3], L[3], kinetic, strain, energy, most_strain = 0, most_q[R] = {0}, worst[3] = {0};
     for (int i = 0; i < 10; i++) /* at rest nothing happens */
         CHECK_OK(sp_free_body_step(body, none, none, NULL));
-    CHECK(length(R, sp_free_body_q(body)) == 0 && length(R, sp_free_body_qdot(body)) == 0 &&
+    CHECK(norm2(R, sp_free_body_q(body)) == 0 && norm2(R, sp_free_body_qdot(body)) == 0 &&
               sp_free_body_state(body)->rotation[0] == 1,
           "it starts by itself");
     start_tumbling(body, 2.5);
@@ -80,11 +80,11 @@ TEST(deformable_motion_is_kept)
         most_strain = fmax(most_strain, strain);
         for (int j = 0; j < R; j++)
             most_q[j] = fmax(most_q[j], fabs(sp_free_body_q(body)[j]));
-        double moment = length(3, L) + m.inertia.mass * length(3, sp_free_body_state(body)->c) *
-                                           length(3, sp_free_body_state(body)->v);
+        double moment = norm2(3, L) +
+                        m.inertia.mass * norm2(3, sp_free_body_state(body)->c) * norm2(3, sp_free_body_state(body)->v);
         worst[0] = fmax(worst[0], fabs(kinetic + strain - energy) / energy);
-        worst[1] = fmax(worst[1], distance(3, linear, P) / length(3, P));
-        worst[2] = fmax(worst[2], distance(3, angular, L) / moment);
+        worst[1] = fmax(worst[1], distance2(3, linear, P) / norm2(3, P));
+        worst[2] = fmax(worst[2], distance2(3, angular, L) / moment);
     }
     const sp_free_report *report = sp_free_body_reported(body);
     CHECK(allocations == before, "%ld allocations", allocations - before);
@@ -108,8 +108,8 @@ TEST(deformable_motion_is_kept)
     sp_free_body_momenta(body, linear, angular);
     CHECK(sp_free_body_reported(body)->newton_iterations == 1000, "%lld iterations",
           (long long)sp_free_body_reported(body)->newton_iterations);
-    CHECK(distance(3, angular, L) < 1e-12 * length(3, L), "semi-implicit: angular momentum off by %g of %g",
-          distance(3, angular, L), length(3, L));
+    CHECK(distance2(3, angular, L) < 1e-12 * norm2(3, L), "semi-implicit: angular momentum off by %g of %g",
+          distance2(3, angular, L), norm2(3, L));
     sp_free_body_free(body);
 }
 
@@ -184,12 +184,12 @@ TEST(second_order_in_time)
             run(&m, variant[k].p, 2e-4 / (1 << s), 0.05, seen[s]);
         double error[3];
         for (int s = 0; s < 3; s++)
-            error[s] = distance(SEEN, seen[s], seen[s + 1]);
+            error[s] = distance2(SEEN, seen[s], seen[s + 1]);
         memcpy(fine[k], seen[3], sizeof fine[k]);
         CHECK_ORDERS(error, 2, 0.1, 0.05, "%s", variant[k].name);
         /* the semi-implicit step converges to the same motion */
         if (k == 2)
-            CHECK(distance(SEEN, fine[0], fine[2]) < 10 * error[2], "off by %g", distance(SEEN, fine[0], fine[2]));
+            CHECK(distance2(SEEN, fine[0], fine[2]) < 10 * error[2], "off by %g", distance2(SEEN, fine[0], fine[2]));
     }
 }
 
@@ -262,8 +262,8 @@ TEST(spinning_body_finds_its_balance)
     for (int i = 0; i < 10000; i++)
         CHECK_OK(sp_free_body_step(body, none, none, NULL));
     sp_free_body_momenta(body, linear, angular);
-    CHECK(distance(3, angular, L) < 1e-12 * length(3, L), "angular momentum off by %g", distance(3, angular, L));
-    CHECK(length(R, sp_free_body_qdot(body)) < 1e-9, "it still deforms at %g", length(R, sp_free_body_qdot(body)));
+    CHECK(distance2(3, angular, L) < 1e-12 * norm2(3, L), "angular momentum off by %g", distance2(3, angular, L));
+    CHECK(norm2(R, sp_free_body_qdot(body)) < 1e-9, "it still deforms at %g", norm2(R, sp_free_body_qdot(body)));
     m.watch.evaluate(m.watch.self, sp_free_body_q(body), false, f, K);
     double *v = test_new(m.rows, 8), *Mv = test_new(m.rows, 8), energy[2];
     for (int j = 0; j < R; j++) {
@@ -317,10 +317,10 @@ TEST(decoupled_bodies_do_not_feel_their_rotation)
         CHECK_OK(sp_free_body_step(rigid, none, none, NULL));
         CHECK_OK(sp_free_body_step(still, none, none, NULL));
     }
-    CHECK(distance(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation) < 1e-11,
-          "rotation off by %g", distance(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation));
-    CHECK(distance(R, sp_free_body_q(both), sp_free_body_q(still)) < 1e-11, "deformation off by %g",
-          distance(R, sp_free_body_q(both), sp_free_body_q(still)));
+    CHECK(distance2(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation) < 1e-11,
+          "rotation off by %g", distance2(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation));
+    CHECK(distance2(R, sp_free_body_q(both), sp_free_body_q(still)) < 1e-11, "deformation off by %g",
+          distance2(R, sp_free_body_q(both), sp_free_body_q(still)));
     sp_free_body_free(both), sp_free_body_free(still), sp_free_body_free(rigid);
 }
 
@@ -383,7 +383,7 @@ TEST(weights_by_coordinate)
         sp_free_body_energies(exact, &kinetic[1], &strain[1]);
         sp_free_body_momenta(by_weights, linear[1], angular[1]);
         own = m.watch.evaluate(m.watch.self, sp_free_body_q(by_weights), false, NULL, NULL);
-        const double apart = distance(R, sp_free_body_q(by_weights), sp_free_body_q(exact)),
+        const double apart = distance2(R, sp_free_body_q(by_weights), sp_free_body_q(exact)),
                      size = cblas_dnrm2(R, sp_free_body_q(exact), 1);
         NOTE("case %d: q off by %.1e of %.2g; work %.6g J, strain energy there %.6g J", c, apart, size, strain[0], own);
         if (spread == 0) {
@@ -392,11 +392,11 @@ TEST(weights_by_coordinate)
         } else
             CHECK(apart > 1e-3 * size && fabs(strain[0] - own) > 1e-2 * own, "case %d: weights change nothing", c);
         CHECK_NEAR(kinetic[0] + strain[0], start, 1e-9 * start);
-        CHECK(distance(3, linear[0], linear[1]) < 1e-12, "case %d: linear momentum off by %g", c,
-              distance(3, linear[0], linear[1]));
+        CHECK(distance2(3, linear[0], linear[1]) < 1e-12, "case %d: linear momentum off by %g", c,
+              distance2(3, linear[0], linear[1]));
         if (!p.decoupled)
-            CHECK(distance(3, angular[0], angular[1]) < 1e-11 * cblas_dnrm2(3, angular[0], 1),
-                  "case %d: angular momentum off by %g", c, distance(3, angular[0], angular[1]));
+            CHECK(distance2(3, angular[0], angular[1]) < 1e-11 * cblas_dnrm2(3, angular[0], 1),
+                  "case %d: angular momentum off by %g", c, distance2(3, angular[0], angular[1]));
         sp_free_body_free(by_weights);
         sp_free_body_free(exact);
     }
@@ -461,8 +461,8 @@ TEST(decoupled_steps_by_either_factor)
             if (status[0] != SP_OK)
                 break;
             const double *one = sp_free_body_q(body[0]), *other = sp_free_body_q(body[1]);
-            CHECK(far || distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i,
-                  distance(R, one, other));
+            CHECK(far || distance2(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i,
+                  distance2(R, one, other));
             CHECK(memcmp(one, sp_free_body_q(body[2]), sizeof q) == 0, "case %d: shared room", c);
         }
         for (int k = 0; k < BODIES; k++)
@@ -501,7 +501,7 @@ TEST(opposite_forces_keep_momenta)
     sp_free_body_momenta(soft, before, before + 3);
     sp_free_body_momenta(hard, other, other + 3);
     for (int k = 0; k < 2; k++)
-        size[k] = length(3, before + 3 * k) + length(3, other + 3 * k);
+        size[k] = norm2(3, before + 3 * k) + norm2(3, other + 3 * k);
     for (int c = 0; c < 6; c++)
         before[c] += other[c];
     for (int i = 0; i < 2000; i++) {
@@ -517,13 +517,13 @@ TEST(opposite_forces_keep_momenta)
         sp_rotate(R9, y, xb);
         for (int c = 0; c < 3; c++)
             arm[c] = xb[c] + b.x[c] - xa[c] - a.x[c];
-        double stretch = length(3, arm);
+        double stretch = norm2(3, arm);
         /* along the line between the points, so that both forces have one line of action */
         for (int c = 0; c < 3; c++) {
             force[c] = 800 * arm[c] * (1 - 0.5 / stretch);
             back[c] = -force[c];
         }
-        force_size = fmax(force_size, length(3, force));
+        force_size = fmax(force_size, norm2(3, force));
         add_force(&m.inertia, &a, q, ya, rows, force, F[0], T[0], Q);
         add_force(&inertia, &b, NULL, y, NULL, back, F[1], T[1], NULL);
         CHECK_OK(sp_free_body_step(soft, F[0], T[0], Q));
@@ -532,8 +532,8 @@ TEST(opposite_forces_keep_momenta)
         sp_free_body_momenta(hard, other, other + 3);
         for (int c = 0; c < 6; c++)
             other[c] += after[c] - before[c];
-        worst[0] = fmax(worst[0], length(3, other));
-        worst[1] = fmax(worst[1], length(3, other + 3));
+        worst[0] = fmax(worst[0], norm2(3, other));
+        worst[1] = fmax(worst[1], norm2(3, other + 3));
     }
     NOTE("forces up to %.0f N; momenta off by %.1e %.1e of %.1f %.1f", force_size, worst[0], worst[1], size[0],
          size[1]);
@@ -564,7 +564,7 @@ TEST(forces_do_the_work_of_their_points)
         power += F[c] * v[c] + T[c] * omega[c];
     for (int j = 0; j < R; j++)
         power += Q[j] * qdot[j];
-    CHECK_NEAR(power, sp_dot3(force, velocity), 1e-12 * 40 * length(3, velocity));
+    CHECK_NEAR(power, sp_dot3(force, velocity), 1e-12 * 40 * norm2(3, velocity));
 }
 
 /* The prediction half a step ahead has an error of second order against the motion of a point. */
@@ -594,7 +594,7 @@ TEST(predicted_places_follow_velocities)
             from[c] += pose.x[c] + 0.5 * h * velocity[c];
             to[c] += ahead.x[c];
         }
-        error[k] = distance(3, from, to);
+        error[k] = distance2(3, from, to);
     }
     CHECK_ORDERS(error, 2, 0.05, 0.03, "place");
 }
@@ -650,8 +650,8 @@ TEST(laws_that_end_at_inversion)
     CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 0.032}, &long_step));
     start_tumbling(long_step, 4);
     CHECK_OK(sp_free_body_step(long_step, none, none, NULL));
-    error[0] = distance(R, q[0], q[1]);
-    error[1] = distance(R, q[1], q[2]);
+    error[0] = distance2(R, q[0], q[1]);
+    error[1] = distance2(R, q[1], q[2]);
     NOTE("order %.3f", log2(error[0] / error[1]));
     CHECK_NEAR(log2(error[0] / error[1]), 2, 0.1);
 }

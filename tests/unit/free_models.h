@@ -87,22 +87,6 @@ static inline void deformed(const model *m, int64_t vertex, const double *rows, 
     }
 }
 
-static inline double distance(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
-}
-
-static inline double length(int n, const double *a)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * a[i];
-    return sqrt(sum);
-}
-
 static inline sp_free_body *new_rigid(sp_inertia *inertia, const double J[6], double step)
 {
     sp_free_body *body;

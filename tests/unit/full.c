@@ -152,7 +152,7 @@ TEST(orders_of_convergence)
             for (int64_t i = 0; i < t.n && fine; i++)
                 reference[i] += (k ? 4.0 : -1.0) / 3 * sp_integrator_q(it)[i];
             if (!fine)
-                error[level] = distance(t.n, sp_integrator_q(it), reference);
+                error[level] = max_difference(t.n, sp_integrator_q(it), reference);
             if (cases[c].parts) {
                 const sp_integrator_report *report = sp_integrator_reported(it);
                 CHECK(report->parted == count / 3 && fabs(report->smallest_part - 0.25) < 1e-9,
@@ -162,9 +162,9 @@ TEST(orders_of_convergence)
         if (fine)
             continue;
         NOTE("%s: errors %.2e to %.2e of %.2g m, orders %.2f %.2f %.2f", cases[c].name, error[0], error[LEVELS - 1],
-             size(t.n, reference), log2(error[0] / error[1]), log2(error[1] / error[2]), log2(error[2] / error[3]));
+             max_abs(t.n, reference), log2(error[0] / error[1]), log2(error[1] / error[2]), log2(error[2] / error[3]));
         CHECK_NEAR(log2(error[2] / error[3]), cases[c].order, 0.1);
-        CHECK(error[LEVELS - 1] < 0.03 * size(t.n, reference), "far off");
+        CHECK(error[LEVELS - 1] < 0.03 * max_abs(t.n, reference), "far off");
     }
 }
 
@@ -230,7 +230,7 @@ TEST(oscillators_follow_their_recurrences)
         it = begin_run(&o.system, &forcing, with(bdf2 ? SP_BDF2 : SP_EULER, 600), (double[]){1, 1},
                        (double[]){1e3, 1e6});
         steps(it, 4);
-        CHECK(size(2, sp_integrator_q(it)) < 1e-5, "%g left", size(2, sp_integrator_q(it)));
+        CHECK(max_abs(2, sp_integrator_q(it)) < 1e-5, "%g left", max_abs(2, sp_integrator_q(it)));
         sp_integrator_free(it);
     }
 }
@@ -461,16 +461,16 @@ TEST(runs_go_on)
                 sp_full_system_free(&other.system);
         }
         CHECK(memcmp(q[0], q[1], (size_t)(2 * n) * 8) == 0, "integrator %d: in two it moves otherwise: %g",
-              (int)kinds[k], distance(n, q[0], q[1]));
+              (int)kinds[k], max_difference(n, q[0], q[1]));
         CHECK(memcmp(e[0], e[1], sizeof e[0]) == 0,
               "integrator %d: in two it has other energies: %g %g %g %g and %g %g %g %g", (int)kinds[k], e[0][0],
               e[0][1], e[0][2], e[0][3], e[1][0], e[1][1], e[1][2], e[1][3]);
         /* another system starts again: accelerations from the present forces, anchors of the next step, BDF2 with a
          * step of Euler */
-        NOTE("integrator %d: another system ends %.1e of %.2g m off", (int)kinds[k], distance(n, q[2], q[0]),
-             size(n, q[0]));
-        CHECK(distance(n, q[2], q[0]) <= 1e-2 * size(n, q[0]), "integrator %d: another system ends %g m off",
-              (int)kinds[k], distance(n, q[2], q[0]));
+        NOTE("integrator %d: another system ends %.1e of %.2g m off", (int)kinds[k], max_difference(n, q[2], q[0]),
+             max_abs(n, q[0]));
+        CHECK(max_difference(n, q[2], q[0]) <= 1e-2 * max_abs(n, q[0]), "integrator %d: another system ends %g m off",
+              (int)kinds[k], max_difference(n, q[2], q[0]));
         for (int run = 0; run < 3; run++)
             free(q[run]);
     }

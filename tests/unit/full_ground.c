@@ -68,7 +68,7 @@ TEST(ground_derivatives)
     for (int64_t i = 0; i < t.n; i++)
         y[i] = (f[i] - f0[i]) / (2 * s);
     t.system.force(t.system.self, q, f0);
-    CHECK_NEAR((energy[0] - energy[1]) / (2 * s), dot(t.n, f0, x), 1e-9 * fabs(dot(t.n, f0, x)));
+    CHECK_NEAR((energy[0] - energy[1]) / (2 * s), dot_product(t.n, f0, x), 1e-9 * fabs(dot_product(t.n, f0, x)));
     t.system.matrix_start(t.system.self, 2); /* (2 M + K + K_g) x by the force, solved back */
     t.system.matrix_add(t.system.self, q, 1, 1, false, NULL);
     CHECK_OK(t.system.matrix_factor(t.system.self));
@@ -76,7 +76,7 @@ TEST(ground_derivatives)
     for (int64_t i = 0; i < t.n; i++)
         z[i] = 2 * z[i] + y[i];
     CHECK_OK(t.system.matrix_solve(t.system.self, z, f));
-    CHECK(distance(t.n, f, x) <= 1e-8, "stiffness off by %g", distance(t.n, f, x));
+    CHECK(max_difference(t.n, f, x) <= 1e-8, "stiffness off by %g", max_difference(t.n, f, x));
     /* and its products */
     const sp_supports *supports = sp_full_system_supports(&t.system);
     double *product = vector(&t, t.n);
@@ -85,8 +85,8 @@ TEST(ground_derivatives)
     double *full = vector(&t, t.rows);
     sp_fe_space_scatter(&t.body, q, full);
     sp_supports_grounds_times(supports, full, 1, u, product);
-    CHECK(distance(t.n, product, y) <= 1e-8 * size(t.n, y), "products off by %g of %g", distance(t.n, product, y),
-          size(t.n, y));
+    CHECK(max_difference(t.n, product, y) <= 1e-8 * max_abs(t.n, y), "products off by %g of %g",
+          max_difference(t.n, product, y), max_abs(t.n, y));
     thing_free(&t);
     /* invalid numbers */
     const sp_ground wrong[] = {{{0, 0, 0}, 0, 1, 0, 0},   {{0, 0, 1}, NAN, 1, 0, 0}, {{0, 0, 1}, 0, 0, 0, 0},
@@ -164,8 +164,8 @@ TEST(friction_stops_and_slides)
             for (int64_t i = 0; i < t.n; i += 3)
                 way += (sp_integrator_q(it)[i] - q[i]) / (double)t.mesh.vertex_count;
             off[fine] = way - expected;
-            CHECK(size(t.n, sp_integrator_v(it)) < 0.02 * v, "%s: still at %g m/s", cases[c].name,
-                  size(t.n, sp_integrator_v(it)));
+            CHECK(max_abs(t.n, sp_integrator_v(it)) < 0.02 * v, "%s: still at %g m/s", cases[c].name,
+                  max_abs(t.n, sp_integrator_v(it)));
         }
         NOTE("%s: stops after %.4f m + %.1e and %.1e m", cases[c].name, expected, off[0], off[1]);
         CHECK(fabs(off[1]) <= 0.75 * 5e-4 * v + 2e-3 * expected && off[0] / off[1] > 1.5 && off[0] / off[1] < 2.5,

@@ -163,30 +163,6 @@ static inline void steps(sp_integrator *it, int64_t count)
         }
 }
 
-static inline double distance(int64_t n, const double *a, const double *b)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fabs(a[i] - b[i]) <= most ? most : fabs(a[i] - b[i]); /* keeps NaN */
-    return most;
-}
-
-static inline double size(int64_t n, const double *a)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(a[i]));
-    return most;
-}
-
-static inline double dot(int64_t n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* Kinetic + stored − work + dissipated. */
 static inline double balance(sp_integrator *it)
 {

@@ -56,6 +56,54 @@ static void free_arrays(const owned_array *kept)
     }
 }
 
+/* max(a, b) of numbers ≥ 0, NaN if one of them is; fmax would drop it. */
+static double larger(double a, double b)
+{
+    return isnan(a) || b <= a ? a : b;
+}
+
+double max_abs(int64_t n, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = larger(most, fabs(x[i]));
+    return most;
+}
+
+double max_difference(int64_t n, const double *x, const double *y)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = larger(most, fabs(x[i] - y[i]));
+    return most;
+}
+
+double relative_difference(int64_t n, const double *x, const double *y)
+{
+    return max_difference(n, x, y) / max_abs(n, y);
+}
+
+double dot_product(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+double norm2(int64_t n, const double *x)
+{
+    return sqrt(dot_product(n, x, x));
+}
+
+double distance2(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return sqrt(sum);
+}
+
 /* A test without any check fails, since it could not. */
 static bool run_test(int number)
 {

@@ -388,14 +388,6 @@ static void check_order(const char *what, const sp_mesh *mesh, const double erro
           sp_law_name(mesh->materials[1].law), what, error[0], error[1], size);
 }
 
-static double largest(int64_t count, const double *x, const double *y)
-{
-    double worst = 0;
-    for (int64_t i = 0; i < count; i++)
-        worst = fmax(worst, fabs(x[i] - (y ? y[i] : 0)));
-    return worst;
-}
-
 /* to = a x + b y. */
 static void combine(int64_t count, double a, const double *x, double b, const double *y, double *to)
 {
@@ -414,12 +406,12 @@ static void first_derivatives(sp_fe_space *body, const double *u, const double *
     double energy = sp_elastic_tangent(&context, body, u, 1, false, f, &K),
            other = sp_elastic_force(&context, body, u, plus);
     CHECK_NEAR(energy, other, 1e-14 * energy);
-    CHECK(largest(rows, f, plus) < 1e-14 * largest(rows, f, NULL), "forces of both differ by %g",
-          largest(rows, f, plus));
+    CHECK(max_difference(rows, f, plus) < 1e-14 * max_abs(rows, f), "forces of both differ by %g",
+          max_difference(rows, f, plus));
     sp_sparse_times(&context, &K, 1, d, Kd);
     sp_elastic_tangent_times(&context, body, u, d, times);
-    CHECK(largest(rows, Kd, times) < 1e-13 * largest(rows, Kd, NULL), "products differ by %g of %g",
-          largest(rows, Kd, times), largest(rows, Kd, NULL));
+    CHECK(max_difference(rows, Kd, times) < 1e-13 * max_abs(rows, Kd), "products differ by %g of %g",
+          max_difference(rows, Kd, times), max_abs(rows, Kd));
     for (int64_t i = 0; i < rows; i++)
         slope += f[i] * d[i];
     for (int s = 0; s < 2; s++) {
@@ -430,10 +422,10 @@ static void first_derivatives(sp_fe_space *body, const double *u, const double *
         down = sp_elastic_force(&context, body, moved, minus);
         error[0][s] = fabs((up - down) / (2 * step) - slope);
         combine(rows, 0.5 / step, plus, -0.5 / step, minus, plus);
-        error[1][s] = largest(rows, plus, Kd);
+        error[1][s] = max_difference(rows, plus, Kd);
     }
-    check_order("the force", body->mesh, error[0], largest(rows, f, NULL) * sqrt((double)rows));
-    check_order("the tangent", body->mesh, error[1], largest(rows, Kd, NULL));
+    check_order("the force", body->mesh, error[0], max_abs(rows, f) * sqrt((double)rows));
+    check_order("the tangent", body->mesh, error[1], max_abs(rows, Kd));
 }
 
 /* (H:U_j)U_i at rest against second differences of the force. */
@@ -444,7 +436,7 @@ static double second_derivatives(sp_fe_space *body, const double *U)
     double *H = test_new(3 * rows, 8), *moved = test_new(rows, 8), *f = test_new(rows, 8),
            *difference = test_new(2 * rows, 8), error[2];
     CHECK_OK(sp_elastic_second(&context, body, 2, U, 3, pair, H));
-    double asymmetry = largest(rows, H + rows, H + 2 * rows) / largest(rows, H + rows, NULL);
+    double asymmetry = max_difference(rows, H + rows, H + 2 * rows) / max_abs(rows, H + rows);
     for (int c = 0; c < 2; c++) {
         const double *a = U + pair[2 * c] * rows, *b = U + pair[2 * c + 1] * rows;
         for (int s = 0; s < 2; s++) {
@@ -456,12 +448,12 @@ static double second_derivatives(sp_fe_space *body, const double *U)
                 sp_elastic_force(&context, body, moved, f);
                 combine(rows, 1, sum, i * j / (4 * step * step), f, sum);
             }
-            error[s] = largest(rows, sum, H + c * rows);
+            error[s] = max_difference(rows, sum, H + c * rows);
         }
-        check_order("the second derivative", body->mesh, error, 10 * largest(rows, H + c * rows, NULL));
+        check_order("the second derivative", body->mesh, error, 10 * max_abs(rows, H + c * rows));
         combine(rows, -1.0 / 3, difference, 4.0 / 3, difference + rows, f); /* without the error of second order */
-        CHECK(largest(rows, f, H + c * rows) < 1e-7 * largest(rows, f, NULL), "extrapolated: off by %g of %g",
-              largest(rows, f, H + c * rows), largest(rows, f, NULL));
+        CHECK(max_difference(rows, f, H + c * rows) < 1e-7 * max_abs(rows, f), "extrapolated: off by %g of %g",
+              max_difference(rows, f, H + c * rows), max_abs(rows, f));
     }
     return asymmetry;
 }

@@ -56,14 +56,6 @@ static void end_world(world *w)
     sp_mesh_free(&w->mesh);
 }
 
-static double dot(int64_t n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* The bordered system [K C; Dᵀ 0] by LAPACK, which pinning and projecting solves. */
 static void solve_bordered(const world *w, const double *C, const double *D, const double *f, double *u)
 {
@@ -98,7 +90,7 @@ TEST(pinning_solves_the_bordered_system)
         double worst = 0;
         for (int64_t i = 0; i < w.n; i++)
             worst = fmax(worst, fabs(u[i] - expected[i]));
-        double size = sqrt(dot(w.n, expected, expected) / (double)w.n);
+        double size = sqrt(dot_product(w.n, expected, expected) / (double)w.n);
         NOTE("%s: off by %.1e", printed ? "as printed" : "inertia relief", worst / size);
         CHECK(worst < 1e-9 * size, "off by %g of %g", worst, size);
         end_world(&w);
@@ -142,9 +134,9 @@ TEST(inertia_forces_sum_to_what_rigid_mechanics_says)
     /* rigid accelerations do not deform a free body */
     double *u = test_new(SP_INERTIA_FIELDS * w.n, 8);
     CHECK_OK(sp_flexibility_solve(w.flexibility, SP_INERTIA_FIELDS, f, u));
-    double deformed = dot(w.n, u + 6 * w.n, u + 6 * w.n);
+    double deformed = dot_product(w.n, u + 6 * w.n, u + 6 * w.n);
     for (int i = 0; i < 6; i++)
-        CHECK(dot(w.n, u + i * w.n, u + i * w.n) < 1e-20 * deformed, "%s deforms", sp_inertia_names[i]);
+        CHECK(dot_product(w.n, u + i * w.n, u + i * w.n) < 1e-20 * deformed, "%s deforms", sp_inertia_names[i]);
     end_world(&w);
 }
 
@@ -169,7 +161,7 @@ static void naive_krylov(world *w, int64_t width, const double *F, int64_t order
         double *block = U + m * width * w->n;
         CHECK_OK(sp_flexibility_solve(w->flexibility, width, load, block));
         for (int64_t c = 0; c < width; c++) {
-            double norm = sqrt(dot(w->n, block + c * w->n, block + c * w->n));
+            double norm = sqrt(dot_product(w->n, block + c * w->n, block + c * w->n));
             for (int64_t i = 0; i < w->n; i++)
                 block[c * w->n + i] /= norm;
         }
@@ -310,14 +302,14 @@ TEST(sparse_inner_products_converge)
         u[w.n + 3 * v + 1] = X[1] * X[0];
     }
     sp_sparse_times(&context, &w.M, 1, u, Mu);
-    double exact = dot(w.n, Mu, u + w.n);
+    double exact = dot_product(w.n, Mu, u + w.n);
     for (int64_t samples = 20; samples <= 1300; samples *= 8) {
         OWNED(sp_sparse_inner) inner;
         CHECK_OK(sp_sparse_inner_new(&context, &w.body, samples, &inner));
         CHECK(inner.count >= samples, "%lld samples of %lld", (long long)inner.count, (long long)samples);
         double *Y = test_new(6 * inner.count, 8);
         sp_sparse_inner_gather(&inner, w.n, 2, u, Y);
-        double error = fabs(dot(3 * inner.count, Y, Y + 3 * inner.count) / exact - 1);
+        double error = fabs(dot_product(3 * inner.count, Y, Y + 3 * inner.count) / exact - 1);
         NOTE("%lld samples, boxes of %.2f m: relative error %.1e", (long long)inner.count, inner.box, error);
         CHECK(error < 0.6 * previous && error < 0.2, "error %g after %g", error, previous);
         previous = error;
@@ -409,8 +401,9 @@ TEST(derivatives_solve_their_equation)
             sp_sparse_times(&context, &w.M, 1, V, MV);
             for (int64_t r = 0; r < w.rigid_count; r++) { /* the part that accelerates a free body */
                 const double *R = w.rigid + r * n;
-                double part = dot(n, R, load), *MR = u;
-                CHECK(fabs(dot(n, R, MV)) < 1e-9 * sqrt(dot(n, V, MV)), "a derivative contains a rigid motion");
+                double part = dot_product(n, R, load), *MR = u;
+                CHECK(fabs(dot_product(n, R, MV)) < 1e-9 * sqrt(dot_product(n, V, MV)),
+                      "a derivative contains a rigid motion");
                 sp_sparse_times(&context, &w.M, 1, R, MR);
                 for (int64_t i = 0; i < n; i++)
                     load[i] -= part * MR[i];
@@ -418,7 +411,7 @@ TEST(derivatives_solve_their_equation)
             double error = 0;
             for (int64_t i = 0; i < n; i++)
                 error += (KV[i] - load[i]) * (KV[i] - load[i]);
-            worst = fmax(worst, sqrt(error / dot(n, load, load)));
+            worst = fmax(worst, sqrt(error / dot_product(n, load, load)));
         }
         NOTE("%s: %lld derivatives, equation off by %.1e", prescribed ? "anchored" : "free", (long long)order.count,
              worst);
@@ -429,7 +422,8 @@ TEST(derivatives_solve_their_equation)
             CHECK_OK(sp_modal_derivatives(&context, &w.body, MODES, all, 1, pair.data, 0, NULL, NULL, phi, &modal));
             for (int64_t i = 0; i < rows; i++)
                 phi[i] -= all[MODES * rows + i];
-            double difference = sqrt(dot(rows, phi, phi) / dot(rows, all + MODES * rows, all + MODES * rows));
+            double difference =
+                sqrt(dot_product(rows, phi, phi) / dot_product(rows, all + MODES * rows, all + MODES * rows));
             CHECK(difference < 1e-10, "modal and inertia derivative differ by %g", difference);
         }
         end_world(&w);

@@ -87,16 +87,6 @@ static void run(const block *b, bool modal, sp_integrator_parameters p, double T
     sp_integrator_energies(it, energy);
 }
 
-static double difference(int64_t count, const double *x, const double *y)
-{
-    double worst = 0, size = 0;
-    for (int64_t i = 0; i < count; i++) {
-        worst = fmax(worst, fabs(x[i] - y[i]));
-        size = fmax(size, fabs(y[i]));
-    }
-    return worst / size;
-}
-
 /* The same step in the other coordinates, for every integrator that both have, damped, fixed and free. */
 TEST(same_steps)
 {
@@ -121,8 +111,9 @@ TEST(same_steps)
                                                 .tolerance = 1e-13};
             run(&b, false, p, 0.01, state, energy[0]);
             run(&b, true, p, 0.01, other, energy[1]);
-            const double u = difference(b.rows, other, state), v = difference(b.rows, other + b.rows, state + b.rows),
-                         e = difference(SP_WORK_COUNT, energy[1], energy[0]);
+            const double u = relative_difference(b.rows, other, state),
+                         v = relative_difference(b.rows, other + b.rows, state + b.rows),
+                         e = relative_difference(SP_WORK_COUNT, energy[1], energy[0]);
             NOTE("%s, %s: displacements %.1e, velocities %.1e, energies %.1e", is_free ? "free" : "held", names[kind],
                  u, v, e);
             CHECK(u < 1e-9 && v < 1e-9 && e < 1e-9 && energy[0][SP_WORK_DISSIPATED] > 0, "%g %g %g", u, v, e);
@@ -153,13 +144,13 @@ TEST(exact_steps)
               sum);
         p.step = 1e-4;
         run(&b, true, p, 0.01, state, energy);
-        CHECK(difference(2 * b.rows, state, exact) < 1e-11, "ten times finer: %g",
-              difference(2 * b.rows, state, exact));
+        CHECK(relative_difference(2 * b.rows, state, exact) < 1e-11, "ten times finer: %g",
+              relative_difference(2 * b.rows, state, exact));
         p.kind = SP_NEWMARK;
         for (int s = 0; s < 3; s++) {
             p.step = 2e-5 / (1 << s);
             run(&b, false, p, 0.01, state, energy);
-            error[s] = difference(b.rows, state, exact);
+            error[s] = relative_difference(b.rows, state, exact);
         }
         NOTE("%s%s: Newmark off by %.1e %.1e %.1e", is_free ? "free" : "held", damped ? ", damped" : "", error[0],
              error[1], error[2]);

@@ -84,16 +84,6 @@ static double *force_at(block *b, sp_model *model, const double *q)
     return f;
 }
 
-static double distance(int64_t n, const double *a, const double *b)
-{
-    double difference = 0, size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        difference = fmax(difference, fabs(a[i] - b[i]));
-        size = fmax(size, fabs(b[i]));
-    }
-    return difference / size;
-}
-
 /* Reduced models with all modes: their force is Uᵀf of the full-order one, exactly for the nonlinear kinds. */
 TEST(reduced_kinds)
 {
@@ -122,7 +112,7 @@ TEST(reduced_kinds)
             for (int64_t i = 0; i < b.rows; i++)
                 expected[j] += b.U[j * b.rows + i] * u[i];
         }
-        const double error = distance(b.n, g, expected);
+        const double error = relative_difference(b.n, g, expected);
         CHECK(error < 1e-10, "kind %d: %.1e", (int)kinds[k], error);
         /* gravity too */
         for (int64_t j = 0; j < b.n; j++) {
@@ -134,7 +124,7 @@ TEST(reduced_kinds)
             for (int64_t i = 0; i < b.rows; i++)
                 expected[j] += b.U[j * b.rows + i] * u[i];
         }
-        CHECK(distance(b.n, model.loads.gravity, expected) < 1e-10, "gravity of kind %d", (int)kinds[k]);
+        CHECK(relative_difference(b.n, model.loads.gravity, expected) < 1e-10, "gravity of kind %d", (int)kinds[k]);
         free(f);
         free(g);
     }
@@ -159,7 +149,7 @@ TEST(full_order_kinds)
             for (int64_t i = 0; i < b.n; i++)
                 u[i] = (half ? 1e-5 : 2e-5) * (2 * sp_random_uniform(5, 1, (uint64_t)i) - 1);
             double *f = force_at(&b, &model, u), *g = force_at(&b, &linear, u);
-            error[half] = distance(b.n, f, g);
+            error[half] = relative_difference(b.n, f, g);
             free(f);
             free(g);
         }

@@ -100,7 +100,7 @@ TEST(energy_is_that_of_the_full_mesh)
         sp_free_body_place(body, &pose, velocity, omega, q, qdot);
         sp_pose seen;
         sp_free_body_pose(body, &seen);
-        CHECK(distance(3, seen.x, pose.x) < 1e-14 && distance(4, seen.q, pose.q) < 1e-14, "the pose is another one");
+        CHECK(distance2(3, seen.x, pose.x) < 1e-14 && distance2(4, seen.q, pose.q) < 1e-14, "the pose is another one");
         double R9[9], c[3] = {0}, drift[3] = {0};
         sp_quaternion_matrix(pose.q, R9);
         for (int64_t k = 0; k < m.mesh.vertex_count; k++) {
@@ -144,18 +144,18 @@ TEST(energy_is_that_of_the_full_mesh)
             vertex_rows(&m, k, rows);
             deformed(&m, k, rows, q, y);
             sp_free_body_point_velocity(body, y, rows, point);
-            CHECK(distance(3, point, v + 3 * k) < 1e-13, "vertex %lld moves at another velocity, by %g", (long long)k,
-                  distance(3, point, v + 3 * k));
+            CHECK(distance2(3, point, v + 3 * k) < 1e-13, "vertex %lld moves at another velocity, by %g", (long long)k,
+                  distance2(3, point, v + 3 * k));
         }
-        CHECK(distance(3, c, sp_free_body_state(body)->c) < 1e-14, "the centre of mass is off by %g",
-              distance(3, c, sp_free_body_state(body)->c));
+        CHECK(distance2(3, c, sp_free_body_state(body)->c) < 1e-14, "the centre of mass is off by %g",
+              distance2(3, c, sp_free_body_state(body)->c));
         sp_free_body_energies(body, &kinetic, &strain);
         sp_free_body_momenta(body, linear, angular);
         CHECK_NEAR(kinetic, expected_energy, 1e-12 * expected_energy);
-        CHECK(distance(3, linear, expected) < 1e-12 * length(3, expected), "linear momentum off by %g",
-              distance(3, linear, expected));
-        CHECK(distance(3, angular, expected + 3) < 1e-12 * (length(3, expected + 3) + m.inertia.mass),
-              "angular momentum off by %g", distance(3, angular, expected + 3));
+        CHECK(distance2(3, linear, expected) < 1e-12 * norm2(3, expected), "linear momentum off by %g",
+              distance2(3, linear, expected));
+        CHECK(distance2(3, angular, expected + 3) < 1e-12 * (norm2(3, expected + 3) + m.inertia.mass),
+              "angular momentum off by %g", distance2(3, angular, expected + 3));
     }
     sp_free_body_free(body);
 }
@@ -188,7 +188,7 @@ TEST(symmetric_top_precesses)
                           : 1;
         for (int c = 0; c < 4; c++)
             a[c] = sign * expected[c];
-        error[k] = distance(4, state->rotation, a) + distance(3, state->Omega, Omega);
+        error[k] = distance2(4, state->rotation, a) + distance2(3, state->Omega, Omega);
         sp_free_body_free(body);
     }
     CHECK(error[0] < 0.01, "off by %g", error[0]);
@@ -215,11 +215,11 @@ TEST(rigid_motion_is_kept)
         sp_free_body_energies(body, &kinetic, &strain);
         sp_free_body_momenta(body, linear, angular);
         /* the orbital part has its own rounding, of m|c||v| */
-        moment = fmax(moment, length(3, L) +
-                                  2 * length(3, sp_free_body_state(body)->c) * length(3, sp_free_body_state(body)->v));
+        moment = fmax(moment,
+                      norm2(3, L) + 2 * norm2(3, sp_free_body_state(body)->c) * norm2(3, sp_free_body_state(body)->v));
         worst[0] = fmax(worst[0], fabs(kinetic - energy) / energy);
-        worst[1] = fmax(worst[1], distance(3, linear, P) / length(3, P));
-        worst[2] = fmax(worst[2], distance(3, angular, L) / moment);
+        worst[1] = fmax(worst[1], distance2(3, linear, P) / norm2(3, P));
+        worst[2] = fmax(worst[2], distance2(3, angular, L) / moment);
         if (sp_free_body_state(body)->Omega[1] * side < -5) {
             side = -side;
             turned++;
@@ -286,7 +286,7 @@ TEST(euler_equations_with_torque)
         sp_free_body_momenta(body, linear, angular);
         CHECK_NEAR(kinetic - energy, work, 1e-12 * (kinetic + energy));
         for (int c = 0; c < 3; c++)
-            CHECK_NEAR(angular[c] - L[c], T[c], 1e-13 * length(3, angular) * sqrt((double)steps));
+            CHECK_NEAR(angular[c] - L[c], T[c], 1e-13 * norm2(3, angular) * sqrt((double)steps));
         const sp_free_state *state = sp_free_body_state(body);
         double sign = state->rotation[0] * s[0] + state->rotation[1] * s[1] + state->rotation[2] * s[2] +
                                   state->rotation[3] * s[3] <
@@ -295,7 +295,7 @@ TEST(euler_equations_with_torque)
                           : 1;
         for (int c = 0; c < 4; c++)
             at[c] = sign * s[c];
-        error[e] = distance(4, state->rotation, at) + distance(3, state->Omega, s + 4);
+        error[e] = distance2(4, state->rotation, at) + distance2(3, state->Omega, s + 4);
         sp_free_body_free(body);
     }
     CHECK_ORDERS(error, 2, 0.05, 0.03, "pose");

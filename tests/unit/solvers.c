@@ -59,14 +59,6 @@ static void gravity(void *self, double t0, double t1, double *f)
     memcpy(f, b->weight, (size_t)b->system.n * 8);
 }
 
-static double size(int64_t n, const double *x)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 /* Where some steps end [n], to be freed; *iterations: of Newton's method. */
 static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
 {
@@ -125,8 +117,8 @@ TEST(same_motion)
                 double off = 0;
                 for (int64_t i = 0; i < n; i++)
                     off = fmax(off, fabs(q[s][i] - q[0][i]));
-                CHECK(off < 1e-7 * size(n, q[0]), "law %d, integrator %d, solver %d: off by %g of %g m", l, kinds[k], s,
-                      off, size(n, q[0]));
+                CHECK(off < 1e-7 * max_abs(n, q[0]), "law %d, integrator %d, solver %d: off by %g of %g m", l, kinds[k],
+                      s, off, max_abs(n, q[0]));
             }
             for (int s = 0; s < 3; s++)
                 free(q[s]);

@@ -108,6 +108,14 @@ void test_register_around(void (*before)(void), void (*after)(void));
 /* count × size bytes, zeroed, freed at the end of the test. An own block of memory, so that sanitizers see its ends. */
 void *test_new(int64_t count, size_t size);
 
+/* Of arrays. A NaN among the numbers is the result, so that no comparison passes by it. */
+double max_abs(int64_t n, const double *x);
+double max_difference(int64_t n, const double *x, const double *y);
+double relative_difference(int64_t n, const double *x, const double *y); /* max |x − y| / max |y| */
+double dot_product(int64_t n, const double *x, const double *y);
+double norm2(int64_t n, const double *x);
+double distance2(int64_t n, const double *x, const double *y);
+
 /* A variable that this function frees at the end of its scope. */
 #define FREED_BY(function) __attribute__((cleanup(function)))
 

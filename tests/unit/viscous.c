@@ -29,28 +29,12 @@ static void deform(const sp_mesh *mesh, double amount, uint64_t stream, double *
     }
 }
 
-static double norm(int64_t n, const double *x)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
 static double gap(int64_t n, const double *a, const double *b)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
         sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum) / norm(n, b);
+    return sqrt(sum) / norm2(n, b);
 }
 
 /* ---- the body ---- */
@@ -128,7 +112,7 @@ TEST(force_is_that_of_the_stress)
         force_by_definition(&mesh, two_viscosities, u, v, f);
         NOTE("variant %d: %.1e", variant, gap(rows, y, f));
         CHECK(gap(rows, y, f) <= 1e-12, "off by %g", gap(rows, y, f));
-        CHECK(dot(rows, v, y) > 0, "power %g W", dot(rows, v, y));
+        CHECK(dot_product(rows, v, y) > 0, "power %g W", dot_product(rows, v, y));
     }
 }
 
@@ -147,7 +131,7 @@ TEST(rigid_motions_cost_nothing)
         deform(&mesh, 1.1, 5, u);
         random_field(rows, 6, v);
         sp_viscous_times(&context, &viscous, u, v, y);
-        size = norm(rows, y) / norm(rows, v);
+        size = norm2(rows, y) / norm2(rows, v);
         for (int64_t i = 0; i < mesh.vertex_count; i++)
             for (int c = 0; c < 3; c++) {
                 int a = (c + 1) % 3, b = (c + 2) % 3;
@@ -155,8 +139,8 @@ TEST(rigid_motions_cost_nothing)
                                omega[b] * (mesh.vertices[3 * i + a] + u[3 * i + a]) + 2;
             }
         sp_viscous_times(&context, &viscous, u, v, y);
-        CHECK(norm(rows, y) <= 1e-13 * size * norm(rows, v), "variant %d: %g N of %g", variant, norm(rows, y),
-              size * norm(rows, v));
+        CHECK(norm2(rows, y) <= 1e-13 * size * norm2(rows, v), "variant %d: %g N of %g", variant, norm2(rows, y),
+              size * norm2(rows, v));
     }
 }
 
@@ -288,7 +272,7 @@ TEST(polynomials_are_the_projected_force)
                 for (int k = 0; k < 2; k++) {
                     both_triangles(rank, D[k]);
                     for (int j = 0; j < rank; j++) {
-                        double sum = 0, size = 0, of_matrix = dot(rank, D[k] + j * rank, w);
+                        double sum = 0, size = 0, of_matrix = dot_product(rank, D[k] + j * rank, w);
                         for (int64_t i = 0; i < m.rows; i++) {
                             sum += m.U[j * m.rows + i] * f[i];
                             size += fabs(m.U[j * m.rows + i] * f[i]);
@@ -330,14 +314,14 @@ TEST(reduced_rotations_cost_nothing)
     random_field(AFFINE, 50, q); /* x' = x + A x + t */
     random_field(AFFINE, 51, v);
     viscosity.times(viscosity.self, q, v, y);
-    size = norm(AFFINE, y) / norm(AFFINE, v);
+    size = norm2(AFFINE, y) / norm2(AFFINE, v);
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < 4; k++) {
             int a = (c + 1) % 3, b = (c + 2) % 3;
             v[4 * c + k] = omega[a] * (q[4 * b + k] + (k == b)) - omega[b] * (q[4 * a + k] + (k == a));
         }
     viscosity.times(viscosity.self, q, v, y);
-    CHECK(norm(AFFINE, y) <= 1e-13 * size * norm(AFFINE, v), "%g of %g", norm(AFFINE, y), size * norm(AFFINE, v));
+    CHECK(norm2(AFFINE, y) <= 1e-13 * size * norm2(AFFINE, v), "%g of %g", norm2(AFFINE, y), size * norm2(AFFINE, v));
     viscosity.destroy(viscosity.self);
 }
 

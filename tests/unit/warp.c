@@ -29,8 +29,8 @@ TEST(rigid_motion_is_free)
                 double *q = vector(system.n, 0), *f = vector(system.n, 0);
                 deform(&mesh, true, 0, 0, NULL, q);
                 double energy = system.force(system.self, q, f), scale = force_scale(system.self, 5);
-                CHECK(largest(system.n, f) < 1e-10 * scale, "%s %s: %g of %g", kind_name[kind], rotation_name[rotation],
-                      largest(system.n, f), scale);
+                CHECK(max_abs(system.n, f) < 1e-10 * scale, "%s %s: %g of %g", kind_name[kind], rotation_name[rotation],
+                      max_abs(system.n, f), scale);
                 CHECK(fabs(energy) < 1e-10 * scale, "energy %g", energy);
                 free(q), free(f);
                 drop(&mesh, &body);
@@ -66,7 +66,7 @@ TEST(small_strain_is_linear)
                     system.force(system.self, q, f);
                     for (int64_t i = 0; i < n; i++)
                         f[i] /= epsilon;
-                    error[s] = difference(n, f, Ku);
+                    error[s] = relative_difference(n, f, Ku);
                 }
                 NOTE("%s, %s, %s: %.2e %.2e %.2e, orders %.3f %.3f", tetrahedra ? "tetrahedra" : "hexahedra",
                      kind_name[kind], rotation_name[rotation], error[0], error[1], error[2], log2(error[0] / error[1]),
@@ -101,8 +101,8 @@ TEST(dilation_is_linear)
                 q[i] = 0.3 * mesh.vertices[i];
             system.force(system.self, q, f);
             linear.force(linear.self, q, g);
-            CHECK(difference(n, f, g) < 1e-11, "%s %s: %g", kind_name[kind], rotation_name[rotation],
-                  difference(n, f, g));
+            CHECK(relative_difference(n, f, g) < 1e-11, "%s %s: %g", kind_name[kind], rotation_name[rotation],
+                  relative_difference(n, f, g));
             const sp_system *both[2] = {&system, &linear};
             for (int k = 0; k < 2; k++) {
                 both[k]->matrix_start(both[k]->self, 1e4);
@@ -111,10 +111,11 @@ TEST(dilation_is_linear)
                 CHECK_OK(both[k]->matrix_solve(both[k]->self, b, k ? y : x));
             }
             if (kind != SP_WARP_PAIR) /* whose K removes the mean of its argument, but not of K itself */
-                CHECK(difference(n, x, y) < 1e-9, "%s %s: solutions differ by %g", kind_name[kind],
-                      rotation_name[rotation], difference(n, x, y));
+                CHECK(relative_difference(n, x, y) < 1e-9, "%s %s: solutions differ by %g", kind_name[kind],
+                      rotation_name[rotation], relative_difference(n, x, y));
             else
-                CHECK(difference(n, x, y) < 1e-8, "pair: solutions differ by %g", difference(n, x, y));
+                CHECK(relative_difference(n, x, y) < 1e-8, "pair: solutions differ by %g",
+                      relative_difference(n, x, y));
             free(q), free(f), free(g), free(b), free(x), free(y);
             sp_full_system_free(&linear);
             sp_warp_system_free(&system);
@@ -291,14 +292,15 @@ TEST(elements_side_by_side)
               "another energy");
         CHECK(!memcmp(f, g, (size_t)n * 8), "other bytes without the matrix");
         sp_fe_space_gather(&body, full, part);
-        CHECK(difference(n, f, part) < 1e-11, "force %g", difference(n, f, part));
+        CHECK(relative_difference(n, f, part) < 1e-11, "force %g", relative_difference(n, f, part));
         sp_warp_times(w, w->S, v, applied);
         for (int64_t i = 0; i < rows; i++)
             applied[i] *= 2;
-        CHECK(difference(rows, applied, product) < 1e-11, "matrix %g", difference(rows, applied, product));
+        CHECK(relative_difference(rows, applied, product) < 1e-11, "matrix %g",
+              relative_difference(rows, applied, product));
         system.tangent_times(system.self, q, p, context.threads == 1 ? y : z);
         sp_fe_space_gather(&body, product, part);
-        CHECK(difference(n, y, part) < 1e-11, "product %g", difference(n, y, part));
+        CHECK(relative_difference(n, y, part) < 1e-11, "product %g", relative_difference(n, y, part));
         if (context.threads == 1)
             memcpy(S, w->S, 9 * (size_t)w->start[w->vertices] * 8);
     }
@@ -327,7 +329,7 @@ TEST(element_is_the_corotational_law)
         deform(&mesh, true, 3, hard ? 0.08 : 0.02, u, q);
         double energy = system.force(system.self, q, f), expected = sp_elastic_force(&context, &body, q, g);
         CHECK_NEAR(energy, expected, 1e-10 * expected);
-        CHECK(difference(n, f, g) < 1e-10, "%g", difference(n, f, g));
+        CHECK(relative_difference(n, f, g) < 1e-10, "%g", relative_difference(n, f, g));
     }
     free(q), free(u), free(f), free(g);
     drop(&mesh, &body);
@@ -349,7 +351,7 @@ static void ghost(sp_fe_space *body, const sp_warp *warp, const double *q, doubl
     system.force(system.self, p, g);
     *force /= sum;
     *torque /= sum * 0.6;
-    *moved = difference(system.n, g, f);
+    *moved = relative_difference(system.n, g, f);
     free(f), free(g), free(p);
 }
 
@@ -417,8 +419,8 @@ TEST(corrected_has_no_ghost)
                                      : 5)) *
                              f[3 * v + c1];
         }
-        CHECK(largest(3, sum) < 1e-12 * all && largest(3, torque) < 1e-12 * all, "%s: %g and %g of %g", kind_name[kind],
-              largest(3, sum), largest(3, torque), all);
+        CHECK(max_abs(3, sum) < 1e-12 * all && max_abs(3, torque) < 1e-12 * all, "%s: %g and %g of %g", kind_name[kind],
+              max_abs(3, sum), max_abs(3, torque), all);
         /* the solution, by products that are made in another way */
         system.matrix_start(system.self, 2e4);
         system.matrix_add(system.self, q, 0.5, 0, false, NULL);
@@ -428,7 +430,7 @@ TEST(corrected_has_no_ghost)
         system.mass_times(system.self, x, z);
         for (int64_t i = 0; i < n; i++)
             y[i] = 0.5 * y[i] + 2e4 * z[i];
-        CHECK(difference(n, y, b) < 1e-10, "%s: residual %g", kind_name[kind], difference(n, y, b));
+        CHECK(relative_difference(n, y, b) < 1e-10, "%s: residual %g", kind_name[kind], relative_difference(n, y, b));
         CHECK(w->products > 0, "no products");
     }
     free(u), free(q), free(f), free(b), free(x), free(y), free(z);
@@ -474,7 +476,8 @@ TEST(networks)
                 for (int c = 0; c < 3; c++)
                     expected[body.dof[3 * corner[a] + c]] += k * along * d[c] / L;
             }
-        CHECK(difference(n, y, expected) < 1e-12, "%d corners: %g", corners, difference(n, y, expected));
+        CHECK(relative_difference(n, y, expected) < 1e-12, "%d corners: %g", corners,
+              relative_difference(n, y, expected));
         free(q), free(v), free(y), free(expected);
         drop(&mesh, &body);
     }
@@ -509,7 +512,7 @@ TEST(networks_of_other_laws)
         sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
         scale[variant] =
-            largest(9 * ((sp_warp_system *)system.self)->start[mesh.vertex_count], ((sp_warp_system *)system.self)->K);
+            max_abs(9 * ((sp_warp_system *)system.self)->start[mesh.vertex_count], ((sp_warp_system *)system.self)->K);
         drop(&mesh, &body);
     }
     CHECK_NEAR(scale[1], scale[0], 1e-12 * scale[0]);
@@ -558,7 +561,7 @@ TEST(overstretching)
         error[s] = fabs((energy[0] - energy[1]) / (2 * epsilon) - slope) / fabs(slope);
         for (int64_t i = 0; i < n; i++)
             h[i] = (g[0][i] - g[1][i]) / (2 * epsilon);
-        second[s] = difference(n, h, y[1]);
+        second[s] = relative_difference(n, h, y[1]);
         free(g[0]), free(g[1]), free(h);
     }
     NOTE("energy to force: %.2e %.2e %.2e, force to product: %.2e %.2e %.2e", error[0], error[1], error[2], second[0],

@@ -60,23 +60,6 @@ static inline void deform(const sp_mesh *mesh, bool turned, double bend, double 
     }
 }
 
-static inline double largest(int64_t n, const double *x)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
-}
-
-/* max |a − b| / max |b| */
-static inline double difference(int64_t n, const double *a, const double *b)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(a[i] - b[i]));
-    return most / largest(n, b);
-}
-
 static inline double *vector(int64_t n, uint64_t stream)
 {
     double *x = calloc((size_t)n, 8);
@@ -88,7 +71,7 @@ static inline double *vector(int64_t n, uint64_t stream)
 /* |K| |x| of the largest entries, to which rounding is relative. */
 static inline double force_scale(const sp_warp_system *w, double size)
 {
-    return largest(9 * w->start[w->vertices], w->K) * size;
+    return max_abs(9 * w->start[w->vertices], w->K) * size;
 }
 
 BEFORE_TESTS()

@@ -23,6 +23,11 @@ int sp_fail_memory(sp_context *context)
     return sp_fail(context, SP_SYSTEM, "out of memory");
 }
 
+int sp_allocated(sp_context *context, bool there)
+{
+    return there ? SP_OK : sp_fail_memory(context);
+}
+
 void sp_remark(sp_context *context, const char *format, ...)
 {
     char text[512];

@@ -48,10 +48,7 @@ int sp_fail(sp_context *context, int status, const char *format, ...) SP_PRINTF(
 int sp_fail_memory(sp_context *context);
 
 /* SP_OK where the memory is there, else as sp_fail_memory. */
-SP_MUST_USE static inline int sp_allocated(sp_context *context, bool there)
-{
-    return there ? SP_OK : sp_fail_memory(context);
-}
+int sp_allocated(sp_context *context, bool there) SP_MUST_USE;
 
 /* Formats a remark and passes it to the caller. */
 void sp_remark(sp_context *context, const char *format, ...) SP_PRINTF(2, 3);

@@ -82,9 +82,9 @@ static inline void make_box(int nx, int ny, int nz, double h, double distort, sp
 
 enum { BENDING_FIELDS = 8 };
 
-/* Displacements U [3·vertices, BENDING_FIELDS] of a bar along x, 0.2 m thick, that vanish at x = 0: bending with the
- * turn of its sections, and stretch. */
-static inline void bending_fields(const sp_mesh *mesh, double *U)
+/* Displacements fields [3·vertices, BENDING_FIELDS] of a bar along x, 0.2 m thick, that vanish at x = 0: bending with
+ * the turn of its sections, and stretch. */
+static inline void bending_fields(const sp_mesh *mesh, double *fields)
 {
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v, x2 = x[0] * x[0];
@@ -98,7 +98,7 @@ static inline void bending_fields(const sp_mesh *mesh, double *U)
                                                  {-x2 * (x[2] - 0.1), 0, 0}};
         for (int j = 0; j < BENDING_FIELDS; j++)
             for (int c = 0; c < 3; c++)
-                U[3 * (j * mesh->vertex_count + v) + c] = field[j][c];
+                fields[3 * (j * mesh->vertex_count + v) + c] = field[j][c];
     }
 }
 

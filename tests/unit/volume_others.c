@@ -590,7 +590,9 @@ TEST(vtu_collection)
         double volume;
     } list[] = {{"importers/sofa-liverFine.vtu", 4293, 22019, 38.956178},
                 {"slivers/sofa-Ossicles.vtu", 1733, 5058, 27.145181}};
-    for (size_t i = 0; test_meshes() && i < sizeof list / sizeof list[0]; i++) {
+    if (!test_meshes())
+        SKIP("no shared meshes");
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         int64_t count = 0;
         char *bytes = load(list[i].name, &count);
         OWNED(sp_mesh) mesh = {0};

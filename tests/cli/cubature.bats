@@ -326,7 +326,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     refused 2 '^simulate: --poly applies to --model reduced$' simulate mesh.npz --basis basis.npz --poly poly.npz --cub cub.npz -o out.npz
     refused 2 '^simulate: --model cubature needs --cub' simulate mesh.npz --model cubature --basis basis.npz -o out.npz
     refused 2 '^simulate: --poly applies to --model reduced$' simulate mesh.npz --model cubature --basis basis.npz --poly poly.npz --cub cub.npz -o out.npz
-    refused 2 '^simulate: basis.npz: --rank 7' simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz -r 7 -o out.npz
+    refused 2 '^simulate: basis.npz: 7 coordinates are wanted, it has 6' simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz -r 7 -o out.npz
     no_faults
 }
 

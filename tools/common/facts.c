@@ -4,12 +4,17 @@
 #include <assert.h>
 #include <math.h>
 
-/* A number for the key of this name. Ends the program if it is not finite. */
+static void check_finite(const char *key, int64_t count, const double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            tool_fail(SP_NUMERICAL, tool_output_path(),
+                      "\"%s\" of the result is not finite: the inputs are too large or too small", key);
+}
+
 static json_t *real(const char *key, double value)
 {
-    if (!isfinite(value))
-        tool_fail(SP_NUMERICAL, tool_output_path(),
-                  "\"%s\" of the result is not finite: the inputs are too large or too small", key);
+    check_finite(key, 1, &value);
     json_t *number = json_real(value);
     if (!number)
         tool_out_of_memory();
@@ -24,6 +29,7 @@ static void append(json_t *array, json_t *value)
 
 static json_t *reals(const char *key, int64_t count, const double *values)
 {
+    check_finite(key, count, values);
     json_t *array = json_array();
     for (int64_t i = 0; i < count; i++)
         append(array, real(key, values[i]));

@@ -1,11 +1,12 @@
-/* A body in motion, as those who watch it see it: the model with its mesh, the loads and the damping of
+/* A body in motion, as the observers of a run see it: the model with its mesh, the loads and the damping of
  *
  *     M (q̈ + αq̇) + β K(q) q̇ + D(q) q̇ + f(q) = F(t),
  *
- * and the integrator that moves it. Everything is borrowed, and must outlive its use. */
+ * and the integrator that takes the steps. The structure borrows all that it points to, which must outlive it. */
 #ifndef SP_RUN_BODY_H
 #define SP_RUN_BODY_H
 
+#include "base/memory.h"
 #include "integrate/integrate.h"
 #include "model/model.h"
 
@@ -29,6 +30,17 @@ double sp_run_body_gravity_share(const sp_run_body *body, double time);
 
 /* The part of a load that acts at a time; in statics that of the step that ends then (sp_load_set_at_ends). */
 double sp_run_body_load_share(const sp_run_body *body, const sp_load *load, double time);
+
+/* The forces of each load at its full size on all vertices [3·vertices, loads] by columns, from the pool. Springs,
+ * whose force depends on the displacement, have none. */
+int sp_run_body_load_forces(const sp_run_body *body, sp_pool *pool, double **forces) SP_MUST_USE;
+
+/* The masses of the vertices [vertices] in kg of a model with a lumped mass, from the pool; NULL for the consistent
+ * mass. */
+int sp_run_body_vertex_masses(const sp_run_body *body, sp_pool *pool, double **masses) SP_MUST_USE;
+
+/* product [3·vertices] = M field, with these masses. */
+void sp_run_body_mass_times(const sp_run_body *body, const double *masses, const double *field, double *product);
 
 /* q̈ + αq̇ [r] of the equation of a reduced-order model under the loads at the integrator's time, which may have
  * accelerations for other times or none; 0 in statics. work: [2r]. SP_NUMERICAL if the mass is not positive definite.

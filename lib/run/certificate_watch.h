@@ -34,9 +34,9 @@ typedef struct sp_certificate_watch {
     sp_certified estimates;
 } sp_certificate_watch;
 
-/* Finds the loads of the body in the certificate, which must be of its basis; both are borrowed. The body needs its
- * integrator only from the first frame on. SP_USAGE for a spring, and for a place of a load for which the certificate
- * was not made; *missing is then the number of that load, from 1 (0: the failure is another one, of the load). */
+/* Finds the loads of the body in the certificate, which must be of the same basis. The watch borrows both; the body
+ * needs its integrator from the first frame on. SP_USAGE if a load is a spring, or if the certificate was not made for
+ * the place of a load. In the second case *missing is the number of that load, from 1; else it is 0. */
 int sp_certificate_watch_new(sp_context *context, const sp_run_body *body, const sp_certificate *certificate,
                              sp_certificate_watch *watch, int64_t *missing) SP_MUST_USE;
 

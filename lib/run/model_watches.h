@@ -1,5 +1,5 @@
-/* Observers of what a model says of itself while it moves. Each has plain numbers, which a checkpoint saves, and a
- * pointer to the body, which the caller may change between steps (a mesh that is cut). */
+/* Observers of quantities that a model reports about itself. Each stores plain numbers, which a checkpoint saves, and a
+ * pointer to the body. The caller may change the body between steps, as for a mesh that is cut. */
 #ifndef SP_RUN_MODEL_WATCHES_H
 #define SP_RUN_MODEL_WATCHES_H
 
@@ -16,7 +16,8 @@ typedef struct sp_estimate_watch {
 
 sp_observer sp_estimate_watch_observer(sp_estimate_watch *watch);
 
-/* Rotations of bones in a step, of which one linear solve loses light flesh where they are large: a remark. */
+/* The largest rotation of a bone in one step. The single linear solve of a step loses light flesh on bones that turn
+ * too far; a remark says so. */
 typedef struct sp_turn_watch {
     const sp_run_body *body;
     const sp_skeleton *skeleton;
@@ -25,7 +26,8 @@ typedef struct sp_turn_watch {
 
 sp_observer sp_turn_watch_observer(sp_turn_watch *watch);
 
-/* Forces that stiffness warping makes from nothing, in recorded frames after the start. */
+/* The largest ghost force and torque of stiffness warping (the net internal force and torque) in recorded frames after
+ * the start. */
 typedef struct sp_ghost_watch {
     const sp_run_body *body;
     double force, torque; /* the largest, N and N m */
@@ -33,8 +35,8 @@ typedef struct sp_ghost_watch {
 
 sp_observer sp_ghost_watch_observer(sp_ghost_watch *watch);
 
-/* A remark where elements of a full-order body are so compressed at the end that their law, quadratic in the strain,
- * softens. */
+/* Adds a remark if elements of a full-order body are so compressed at the end that their law, which is quadratic in the
+ * strain, softens. */
 sp_observer sp_softening_observer(sp_run_body *body);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/vec3.h"
 #include "linear/cholesky.h"
 #include "mesh/mesh_sets.h"
-#include "model/loads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ struct sp_reactions {
     double *along;                    /* [2r] */
     double *sums;                     /* [groups, 6] of the last frame */
     sp_viscous viscous;               /* of a body with viscosity */
-    double *answer; /* [dof_count, groups, 6] see correct; NULL: the model has all degrees of freedom */
+    double *answer; /* [dof_count, groups, 6] see find_answers; NULL: the model has all degrees of freedom */
     struct {
         double largest, unbalanced; /* N: the largest sum of the reactions of all fixed vertices, and the largest sum of
                                        the unbalanced forces on free components */
@@ -37,7 +36,7 @@ struct sp_reactions {
 
 /* ---- groups ---- */
 
-/* The fixed ones of these vertices, in the pool; no group without one. */
+/* Adds a group of the fixed vertices among these, unless none of them is fixed. */
 static void add_group(sp_reactions *r, const char *name, int64_t count, const int64_t *vertex)
 {
     const sp_mesh *mesh = r->body->mesh;
@@ -155,15 +154,11 @@ static int allocate(sp_reactions *r)
         *vectors[i] = sp_pool_new(&r->pool, rows, sizeof(double));
     r->sums = sp_pool_new(&r->pool, r->group_count, 6 * sizeof *r->sums);
     r->along = sp_pool_new(&r->pool, 2 * body->model->r, sizeof *r->along);
-    r->load_force = sp_pool_new(&r->pool, rows * body->load_count, sizeof *r->load_force);
-    if (body->model->system.lumped)
-        r->vertex_mass = sp_pool_new(&r->pool, rows / 3, sizeof *r->vertex_mass);
     return r->pool.failed ? sp_fail_memory(body->context) : SP_OK;
 }
 
 int sp_reactions_new(const sp_run_body *body, sp_reactions **reactions)
 {
-    const int64_t rows = 3 * body->mesh->vertex_count;
     int status;
 
     sp_reactions *r = calloc(1, sizeof *r);
@@ -173,10 +168,8 @@ int sp_reactions_new(const sp_run_body *body, sp_reactions **reactions)
     SP_TRY(find_groups(r));
     SP_TRY(allocate(r));
 
-    if (r->vertex_mass)
-        sp_fe_space_vertex_mass(body->space, true, r->vertex_mass);
-    for (int64_t l = 0; l < body->load_count; l++)
-        SP_TRY(sp_load_distribute(body->context, body->space, &body->loads[l], r->load_force + l * rows));
+    SP_TRY(sp_run_body_load_forces(body, &r->pool, &r->load_force));
+    SP_TRY(sp_run_body_vertex_masses(body, &r->pool, &r->vertex_mass));
     if (body->viscosity)
         SP_TRY(sp_viscous_new(body->context, body->space, body->viscosity, &r->viscous));
 
@@ -254,19 +247,6 @@ static void subtract_loads(sp_reactions *r, double time)
     }
 }
 
-/* to [3·vertices] = M from, with the mass of the model. */
-static void mass_times(const sp_reactions *r, const double *from, double *to)
-{
-    const int64_t rows = 3 * r->body->mesh->vertex_count;
-    if (!r->vertex_mass) {
-        memset(to, 0, (size_t)rows * sizeof *to);
-        sp_fe_space_mass_times(r->body->context, r->body->space, 3, from, to);
-        return;
-    }
-    for (int64_t i = 0; i < rows; i++)
-        to[i] = r->vertex_mass[i / 3] * from[i];
-}
-
 /* Adds M (a + α v − g). */
 static void add_inertia(sp_reactions *r, double time)
 {
@@ -274,7 +254,7 @@ static void add_inertia(sp_reactions *r, double time)
     const double gravity = sp_run_body_gravity_share(body, time);
     for (int64_t i = 0; i < 3 * body->mesh->vertex_count; i++)
         r->a[i] += body->damping_mass * r->v[i] - gravity * body->gravity[i % 3];
-    mass_times(r, r->a, r->part);
+    sp_run_body_mass_times(body, r->vertex_mass, r->a, r->part);
     add(r, 1, r->part);
 }
 
@@ -343,7 +323,7 @@ static int leave_unbalanced(sp_reactions *r)
     if (status != SP_OK)
         return status;
     sp_model_at_vertices(model, a, NULL, r->body->mesh->vertex_count, NULL, r->a);
-    mass_times(r, r->a, r->part);
+    sp_run_body_mass_times(r->body, r->vertex_mass, r->a, r->part);
     add(r, -1, r->part);
     return SP_OK;
 }

@@ -25,7 +25,7 @@ const char *const *sp_reactions_names(const sp_reactions *reactions); /* [groups
 const double *sp_reactions_sums(const sp_reactions *reactions);
 
 /* The largest sum so far of the forces that a basis leaves out of balance, relative to the largest reaction of all
- * fixed vertices; −1 for a model with all degrees of freedom, and where nothing was held. */
+ * fixed vertices; −1 for a model with all degrees of freedom, and if all reactions were 0. */
 double sp_reactions_unbalanced(const sp_reactions *reactions);
 
 /* Measures every frame, and saves what sp_reactions_unbalanced states. */

@@ -2,7 +2,6 @@
 
 #include "assembly/elastic.h"
 #include "linear/cholesky.h"
-#include "model/loads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,18 +38,12 @@ static int prepare_stiffness(sp_static_correction *c)
     return sp_cholesky_new(context, &c->K, node, &c->factor);
 }
 
-static int distribute_loads(sp_static_correction *c)
+static int check_loads(const sp_run_body *body)
 {
-    const sp_run_body *body = c->body;
-    const int64_t rows = 3 * body->mesh->vertex_count;
-    for (int64_t l = 0; l < body->load_count; l++) {
+    for (int64_t l = 0; l < body->load_count; l++)
         if (body->loads[l].kind == SP_LOAD_SPRING)
             return sp_fail(body->context, SP_USAGE,
                            "load %lld is a spring, to which a static correction does not apply", (long long)l + 1);
-        const int status = sp_load_distribute(body->context, body->space, &body->loads[l], c->load_force + l * rows);
-        if (status != SP_OK)
-            return status;
-    }
     return SP_OK;
 }
 
@@ -63,23 +56,17 @@ int sp_static_correction_new(const sp_run_body *body, sp_static_correction **cor
     if (!c)
         return sp_fail_memory(body->context);
     c->body = body;
-    c->load_force = sp_pool_new(&c->pool, rows * body->load_count, sizeof *c->load_force);
     c->R = sp_pool_new(&c->pool, rows, sizeof *c->R);
     c->part = sp_pool_new(&c->pool, rows, sizeof *c->part);
     c->v = sp_pool_new(&c->pool, rows, sizeof *c->v);
     c->free = sp_pool_new(&c->pool, body->space->dof_count, sizeof *c->free);
     c->acceleration = sp_pool_new(&c->pool, r, sizeof *c->acceleration);
     c->work = sp_pool_new(&c->pool, 2 * r, sizeof *c->work);
-    if (body->model->system.lumped)
-        c->vertex_mass = sp_pool_new(&c->pool, rows / 3, sizeof *c->vertex_mass);
-    if (c->pool.failed) {
-        status = sp_fail_memory(body->context);
-        goto done;
-    }
+    SP_TRY(sp_allocated(body->context, !c->pool.failed));
 
-    if (c->vertex_mass)
-        sp_fe_space_vertex_mass(body->space, true, c->vertex_mass);
-    SP_TRY(distribute_loads(c));
+    SP_TRY(check_loads(body));
+    SP_TRY(sp_run_body_load_forces(body, &c->pool, &c->load_force));
+    SP_TRY(sp_run_body_vertex_masses(body, &c->pool, &c->vertex_mass));
     SP_TRY(prepare_stiffness(c));
     *correction = c;
     return SP_OK;
@@ -127,12 +114,9 @@ static int add_loads_and_inertia(sp_static_correction *c)
     if (status != SP_OK)
         return status;
     sp_model_at_vertices(body->model, c->acceleration, NULL, rows / 3, NULL, c->v);
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < rows; i++)
         c->v[i] = gravity * body->gravity[i % 3] - c->v[i];
-        c->part[i] = c->vertex_mass ? c->vertex_mass[i / 3] * c->v[i] : 0;
-    }
-    if (!c->vertex_mass)
-        sp_fe_space_mass_times(body->context, body->space, 3, c->v, c->part);
+    sp_run_body_mass_times(body, c->vertex_mass, c->v, c->part);
 
     add(c, 1);
     return SP_OK;

@@ -59,8 +59,11 @@ static void measure(sp_context *context, int type)
     job j = {.context = *context};
     int64_t fixed;
     double assembly, factorization, forces, unused;
+
+    /* A body of this type that is fixed at x = 0 */
     make_typed(type, cells[type], cells[type], cells[type], 0.1, 0.05, false, &mesh);
     require(sp_mesh_fix_half_space(context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &fixed), context);
+
     const double start = bench_now();
     require(sp_fe_space_new(context, &mesh, &j.space), context);
     const double space = bench_now() - start;
@@ -70,14 +73,18 @@ static void measure(sp_context *context, int type)
     j.u = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof *j.u);
     j.f = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof *j.f);
     sp_fe_space_nodes(&j.space, node);
+
+    /* Assembly beside factorization, and forces */
     assemble(&j);
     require(sp_cholesky_new(context, &j.K, node, &j.factor), context);
     bench_pair(assemble, factor, &j, 5, &assembly, &factorization);
     bench_pair(force, nothing, &j, 5, &forces, &unused);
+
     printf("%-8s %9lld %9lld %10.4f %10.4f %10.4f %7.2f %10.4f\n", sp_element_types[type].name,
            (long long)mesh.block[type].count, (long long)j.space.dof_count, space, assembly, factorization,
            assembly / factorization, forces);
     fflush(stdout);
+
     sp_cholesky_free(j.factor);
     sp_sparse_free(&j.K);
     sp_fe_space_free(&j.space);

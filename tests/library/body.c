@@ -54,6 +54,8 @@ TEST(wrong_files)
 {
     supple_body *body = (supple_body *)&polynomials;
     supple_body_files files = polynomials;
+
+    /* Arguments */
     REFUSED(supple_body_open(NULL, &body), SUPPLE_USAGE, "files is NULL");
     CHECK(body == NULL, "it is set");
     REFUSED(supple_body_open(&files, NULL), SUPPLE_USAGE, "body is NULL");
@@ -67,6 +69,8 @@ TEST(wrong_files)
     REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "poly.npz: 1000 coordinates are wanted");
     files.r = -1;
     REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "r is -1");
+
+    /* Files that are absent, or of another type */
     files = polynomials;
     files.mesh = "nothing.npz";
     REFUSED(supple_body_open(&files, &body), SUPPLE_INPUT, "nothing.npz: cannot open: No such file");
@@ -74,12 +78,15 @@ TEST(wrong_files)
     REFUSED(supple_body_open(&files, &body), SUPPLE_INPUT, "no file and no pipe");
     files.mesh = "basis.npz";
     REFUSED(supple_body_open(&files, &body), SUPPLE_INPUT, "basis.npz: it is a file of kind basis, expected mesh");
+
+    /* Files that were not made from each other */
     files = polynomials;
     files.mesh = "twin.npz";
     REFUSED(supple_body_open(&files, &body), SUPPLE_INPUT, "basis.npz: it was made from another mesh");
     files = polynomials;
     files.basis = "twin-basis.npz";
     REFUSED(supple_body_open(&files, &body), SUPPLE_INPUT, "twin-basis.npz: it was made from another mesh");
+
     files = modal;
     files.basis = "basis.npz";
     REFUSED(supple_body_open(&files, &body), SUPPLE_INPUT, "expected modes");
@@ -96,11 +103,15 @@ TEST(wrong_calls)
     int64_t vertex = 3;
     size_t size = 0;
     supple_energies energies;
+
+    /* Before the start */
     REFUSED(supple_body_step(body), SUPPLE_USAGE, "supple_body_start first");
     REFUSED(supple_body_energies(body, &energies), SUPPLE_USAGE, "supple_body_start first");
     REFUSED(supple_body_displacements(body, 1, &vertex, x), SUPPLE_USAGE, "supple_body_start first");
     REFUSED(supple_body_save(body, NULL, &size), SUPPLE_USAGE, "supple_body_start first");
     CHECK(supple_body_q(body) == NULL && supple_body_time(body) == 0, "it has a state");
+
+    /* The integration and the state at the start */
     REFUSED(supple_body_start(NULL, &how, NULL, NULL), SUPPLE_USAGE, "body is NULL");
     REFUSED(supple_body_start(body, NULL, NULL, NULL), SUPPLE_USAGE, "integration is NULL");
     wrong.step = -1;
@@ -122,6 +133,8 @@ TEST(wrong_calls)
     REFUSED(supple_body_start(body, &wrong, NULL, NULL), SUPPLE_USAGE, "damping_stiffness inf");
     x[0] = INFINITY;
     REFUSED(supple_body_start(body, &how, x, NULL), SUPPLE_USAGE, "q has a number that is not finite");
+
+    /* Loads, places and materials during the motion */
     GOOD(supple_body_start(body, &how, NULL, NULL));
     REFUSED(supple_body_set_force(body, 3, x), SUPPLE_USAGE, "force has a number that is not finite");
     REFUSED(supple_body_set_generalized_force(body, x), SUPPLE_USAGE, "not finite");
@@ -138,6 +151,8 @@ TEST(wrong_calls)
     REFUSED(supple_body_set_material(body, NULL, -1, 0.4, -1), SUPPLE_INPUT,
             "poly.npz: it does not keep lambda and mu");
     REFUSED(supple_body_set_material(body, NULL, -1, 0.7, -1), SUPPLE_USAGE, "Poisson");
+
+    /* Saved states */
     size = 10;
     REFUSED(supple_body_save(body, x, &size), SUPPLE_USAGE, "room for 10");
     CHECK(size > 10, "%zu", size);
@@ -146,6 +161,8 @@ TEST(wrong_calls)
     REFUSED(supple_body_load(body, NULL, 8), SUPPLE_USAGE, "state is NULL");
     steps(body, 1);
     supple_body_close(body);
+
+    /* Mode superposition */
     body = started(&modal);
     REFUSED(supple_body_set_springs(body, 1, &(supple_spring){3, {0, 0, 0}, 1}), SUPPLE_USAGE, "couple the modes");
     REFUSED(supple_body_set_material(body, NULL, 1e6, -2, -1), SUPPLE_USAGE, "modes");
@@ -291,6 +308,7 @@ static void forces_are_gradients(const supple_body_files *files, double most)
     supple_body *body = opened(files);
     const int64_t r = supple_body_coordinates(body);
     double q[64], f[64], K[64 * 64], M[64 * 64], at[4][64], stored[4], energy, largest[2] = {0};
+
     for (int64_t j = 0; j < r; j++)
         q[j] = most * sin(1.0 + (double)j);
     GOOD(supple_body_evaluate(body, q, f, K, &energy));
@@ -299,6 +317,8 @@ static void forces_are_gradients(const supple_body_files *files, double most)
         for (int64_t j = 0; j < r; j++)
             largest[1] = fmax(largest[1], fabs(K[i * r + j]));
     }
+
+    /* Differences of fourth order along each coordinate */
     for (int64_t j = 0; j < r; j++) {
         const double h = 0.2 * most, here = q[j];
         for (int k = 0; k < 4; k++) {
@@ -313,6 +333,7 @@ static void forces_are_gradients(const supple_body_files *files, double most)
                   K[i * r + j]);
         }
     }
+
     GOOD(supple_body_mass(body, M));
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < r; j++)
@@ -419,11 +440,14 @@ TEST(displacements_are_products)
                   m = supple_body_surface_vertices(body);
     double *u = malloc((size_t)(3 * n) * sizeof *u);
     float *single = malloc((size_t)(3 * n) * sizeof *single), *surface = malloc((size_t)(3 * m) * sizeof *surface);
+
     GOOD(supple_body_set_force(body, 20, (double[3]){0, 5, -3}));
     steps(body, 10);
     GOOD(supple_body_displacements(body, n, NULL, u));
     GOOD(supple_body_displacements_float(body, n, NULL, single));
     GOOD(supple_body_surface_displacements(body, m, NULL, surface));
+
+    /* u = U q */
     for (int64_t i = 0; i < 3 * n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < r; j++)
@@ -431,6 +455,8 @@ TEST(displacements_are_products)
         CHECK_NEAR(u[i], sum, 1e-14);
         CHECK_NEAR(single[i], u[i], 1e-7 * fabs(u[i]) + 1e-12);
     }
+
+    /* Surface vertices move by the displacements of the corners of their elements, with weights. */
     double most = 0, least = 0;
     for (int64_t i = 0; i < n; i++) {
         most = fmax(most, u[3 * i + 2]);
@@ -440,6 +466,7 @@ TEST(displacements_are_products)
         CHECK(surface[3 * i + 2] <= most + 1e-6 && surface[3 * i + 2] >= least - 1e-6, "%g",
               (double)surface[3 * i + 2]);
     CHECK(m > 0 && supple_body_surface_triangles(body) > 0 && supple_body_surface(body), "no surface");
+
     free(u);
     free(single);
     free(surface);
@@ -512,15 +539,19 @@ static void saved_steps_again(const supple_body_files *files, bool springs)
 {
     supple_body *body = started(files), *other = started(files);
     double q[64];
+
     GOOD(supple_body_set_force(body, 20, (double[3]){0, 5, -3}));
     if (springs)
         GOOD(supple_body_set_springs(body, 2, (supple_spring[]){{20, {3, 1, 1}, 30}, {21, {3, 0, 0}, 10}}));
     steps(body, 7);
+
     size_t size = 0;
     GOOD(supple_body_save(body, NULL, &size));
     char *state = malloc(size);
     GOOD(supple_body_save(body, state, &size));
     steps(body, 9);
+
+    /* The same steps again, by this body and by another one */
     const int64_t r = supple_body_coordinates(body);
     memcpy(q, supple_body_q(body), (size_t)r * sizeof *q);
     GOOD(supple_body_load(body, state, size));
@@ -529,6 +560,8 @@ static void saved_steps_again(const supple_body_files *files, bool springs)
     GOOD(supple_body_load(other, state, size)); /* another object without any settings */
     steps(other, 9);
     CHECK(same(body, other), "another body: %g", difference(body, other));
+
+    /* States that are cut off or damaged are refused, without an effect. */
     for (size_t cut = 0; cut < size; cut += 1 + size / 40) {
         char *copy = malloc(cut + 1);
         memcpy(copy, state, cut);
@@ -541,6 +574,7 @@ static void saved_steps_again(const supple_body_files *files, bool springs)
         CHECK(supple_body_load(other, state, size) == SUPPLE_INPUT, "byte %zu", i);
         state[i] = kept;
     }
+
     steps(body, 3);
     steps(other, 3);
     CHECK(same(body, other), "after states that were refused: %g", difference(body, other));
@@ -567,15 +601,20 @@ TEST(coordinates_keep_their_address)
     const double *const q = supple_body_q(body), *const qdot = supple_body_qdot(body), given[64] = {0.5, -0.25, 0.125};
     double before[64];
     const size_t bytes = (size_t)supple_body_coordinates(body) * sizeof(double);
+
     GOOD(supple_body_set_force(body, 20, (double[3]){0, 5, -3}));
     steps(body, 5);
     CHECK(q[0] != 0 && qdot[0] != 0, "nothing moves");
+
+    /* A new model keeps the state. */
     memcpy(before, q, bytes);
     GOOD(supple_body_set_gravity(body, (double[3]){0, 0, -9.81}));
     GOOD(supple_body_set_material(body, NULL, 2e6, -2, -1));
     CHECK(!memcmp(before, q, bytes), "the state has changed");
     steps(body, 1);
     CHECK(memcmp(before, q, bytes), "the array does not follow the motion");
+
+    /* A state that is loaded, and a new start */
     size_t size = 0;
     GOOD(supple_body_save(body, NULL, &size));
     char *state = malloc(size);
@@ -598,9 +637,11 @@ TEST(states_of_others)
     supple_integration how = supple_integration_default();
     char state[20000];
     size_t size = sizeof state;
+
     steps(body, 2);
     GOOD(supple_body_save(body, state, &size));
     how.step = 0.005;
+
     for (int i = 0; i < 5; i++) {
         supple_body *other =
             opened(i == 0   ? &(supple_body_files){"twin.npz", "twin-basis.npz", "twin-poly.npz", NULL, 0}
@@ -618,6 +659,7 @@ TEST(states_of_others)
         steps(other, 1);
         supple_body_close(other);
     }
+
     supple_body *other = opened(&polynomials);
     GOOD(supple_body_start(other, &how, NULL, NULL));
     REFUSED(supple_body_load(other, state, size), SUPPLE_INPUT, "integration");
@@ -671,14 +713,18 @@ TEST(huge_numbers)
     supple_body_files files = polynomials;
     supple_body *body = NULL;
     int64_t vertex = -1;
+
     files.r = INT64_MAX;
     REFUSED(supple_body_open(&files, &body), SUPPLE_USAGE, "9223372036854775807 coordinates are wanted");
+
     body = started(&polynomials);
     supple_body *plain = started(&polynomials);
     steps(plain, 1);
     steps(body, 1);
     GOOD(supple_body_nearest(body, (double[3]){1e300, 0, 0}, &vertex));
     CHECK(vertex >= 0 && vertex < supple_body_vertices(body), "vertex %lld", (long long)vertex);
+
+    /* A step that fails leaves the state as it was. */
     GOOD(supple_body_set_force(body, 20, (double[3]){0, 1e308, 0}));
     CHECK(supple_body_step(body) == SUPPLE_NUMERICAL, "%s", supple_error());
     GOOD(supple_body_set_forces(body, 0, NULL, NULL));
@@ -689,6 +735,7 @@ TEST(huge_numbers)
     CHECK(same(body, plain), "after a spring");
     steps(body, 1);
     CHECK(isfinite(sum(body)), "%g", sum(body));
+
     CHECK(supple_body_set_material(body, NULL, 1e308, -2, -1) != SUPPLE_OK || supple_body_step(body) != SUPPLE_OK ||
               isfinite(sum(body)),
           "%g", sum(body));
@@ -774,6 +821,7 @@ TEST(memory_that_is_missing)
     supple_body *body = started(&polynomials), *plain = started(&polynomials), *other;
     int refused = 0;
     bool reached = true;
+
     for (int n = 0; reached; n++) {
         reached = false;
         for (int call = 0; call < 3; call++) {
@@ -795,6 +843,7 @@ TEST(memory_that_is_missing)
         steps(plain, 1);
         CHECK(same(body, plain), "%d: %g", n, difference(body, plain));
     }
+
     CHECK(refused > 100, "%d failures", refused);
     supple_body_close(body);
     supple_body_close(plain);

@@ -51,6 +51,8 @@ TEST(wrong_calls)
     int64_t number, count;
     double x[6] = {0};
     const supple_pose still = {{0, 0, 0}, {1, 0, 0, 0}};
+
+    /* Arguments and options */
     REFUSED(supple_scene_open(NULL, &how, &scene), SUPPLE_USAGE, "path is NULL");
     CHECK(scene == NULL, "it is set");
     REFUSED(supple_scene_open("scene.json", NULL, &scene), SUPPLE_USAGE, "options is NULL");
@@ -62,6 +64,8 @@ TEST(wrong_calls)
     wrong = how;
     wrong.tolerance = NAN;
     REFUSED(supple_scene_open("scene.json", &wrong, &scene), SUPPLE_USAGE, "tolerance");
+
+    /* Files */
     REFUSED(supple_scene_open("nothing.json", &how, &scene), SUPPLE_INPUT, "nothing.json: cannot open");
     REFUSED(supple_scene_open("loads.csv", &how, &scene), SUPPLE_INPUT, "loads.csv: line 1");
     REFUSED(supple_scene_step(NULL), SUPPLE_USAGE, "scene is NULL");
@@ -70,6 +74,8 @@ TEST(wrong_calls)
                             "\"models\": {\"bar\": {\"kind\": \"rigid\", \"mesh\": \"lost.npz\"}}}");
     REFUSED(supple_scene_open("lost.json", &how, &scene), SUPPLE_INPUT, "lost.npz: cannot open: No such file");
     CHECK(!strncmp(supple_error(), "lost.npz: ", 10), "%s", supple_error());
+
+    /* Bodies, forces and motions */
     scene = opened("scene.json", 0.001);
     REFUSED(supple_scene_find(scene, "nobody", &number), SUPPLE_USAGE, "nobody");
     REFUSED(supple_scene_state(scene, 99, NULL, NULL, NULL, NULL), SUPPLE_USAGE, "body 99 of");
@@ -85,12 +91,16 @@ TEST(wrong_calls)
     REFUSED(supple_scene_contacts(scene, -1, NULL, &count), SUPPLE_USAGE, "room is -1");
     REFUSED(supple_scene_set_forces(scene, 1, &(supple_point_force){body(scene, "arm"), -1, {0, 0, 1}}), SUPPLE_USAGE,
             "the frame of body arm is not free");
+
+    /* Saved states */
     memset(x, 9, sizeof x);
     REFUSED(supple_scene_load(scene, x, sizeof x), SUPPLE_INPUT, "no state");
     REFUSED(supple_scene_load(scene, NULL, 8), SUPPLE_USAGE, "state is NULL");
     steps(scene, 1);
     CHECK(supple_scene_bodies(NULL) == 0 && !supple_scene_body_name(scene, 77), "out of range");
     supple_scene_close(scene);
+
+    /* A scene without a coupling */
     scene = opened("rigid.json", 0.001);
     REFUSED(supple_scene_move_hand(scene, &still, NULL), SUPPLE_USAGE, "no coupling");
     REFUSED(supple_scene_hand(scene, NULL, NULL, NULL), SUPPLE_USAGE, "no coupling");
@@ -286,12 +296,15 @@ TEST(saved)
 {
     supple_scene *one = opened("rigid.json", 0.001), *other = opened("rigid.json", 0.001);
     size_t size = 0;
+
     GOOD(supple_scene_set_gravity(one, (double[3]){0, 0, -9.81}));
     GOOD(supple_scene_set_gravity(other, (double[3]){0, 0, -9.81}));
     steps(one, 200);
     GOOD(supple_scene_save(one, NULL, &size));
     char *state = malloc(size);
     GOOD(supple_scene_save(one, state, &size));
+
+    /* Another scene, and the same one, go on from the state. */
     GOOD(supple_scene_load(other, state, size));
     CHECK(same(one, other), "at once");
     steps(one, 100);
@@ -300,6 +313,8 @@ TEST(saved)
     GOOD(supple_scene_load(one, state, size)); /* back */
     steps(one, 100);
     CHECK(same(one, other), "the same scene again");
+
+    /* There is a contact in it. */
     supple_contact_report report;
     supple_contact contact[4];
     int64_t count;
@@ -310,6 +325,8 @@ TEST(saved)
     CHECK(report.points > 0 && count == report.points, "%lld points, %lld contacts", (long long)report.points,
           (long long)count);
     CHECK(wrench[2] > 0, "force %g", wrench[2]);
+
+    /* States that are cut off or damaged are refused, without an effect. */
     for (size_t cut = 0; cut < size; cut += 1 + size / 20) {
         char *copy = malloc(cut + 1);
         memcpy(copy, state, cut);
@@ -322,17 +339,21 @@ TEST(saved)
         CHECK(supple_scene_load(other, state, size) == SUPPLE_INPUT, "byte %zu", i);
         state[i] = kept;
     }
+
     steps(one, 10);
     steps(other, 10);
     CHECK(same(one, other), "after states that were refused");
     GOOD(supple_scene_load(other, state, size));
     steps(other, 110);
     CHECK(same(one, other), "after another load");
+
+    /* Scenes of other files or options */
     supple_scene *longer = opened("rigid.json", 0.002), *arm = opened("scene.json", 0.001);
     REFUSED(supple_scene_load(longer, state, size), SUPPLE_INPUT, "files and options");
     REFUSED(supple_scene_load(arm, state, size), SUPPLE_INPUT, "files and options");
     supple_scene_close(longer);
     supple_scene_close(arm);
+
     free(state);
     supple_scene_close(one);
     supple_scene_close(other);

@@ -1,7 +1,8 @@
 #include "tools/common/internal.h"
 
-/* Ends of ranges that say no more than "above zero", and than "any number". */
-static const double positive = 1e-300, unlimited = 1e6;
+/* The least value of a range that only excludes 0, and the value from which on the end of a range is no limit that a
+ * user could meet. */
+static const double positive = 1e-300, unlimited = 1e9;
 
 static void set_text(json_t *object, const char *key, const char *text)
 {

@@ -55,18 +55,18 @@ int sp_input_certificate(sp_source *source, const char *path, const char *key, c
 int sp_input_cubature(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,
                       const sp_columns_input *basis, sp_cubature *cubature) SP_MUST_USE;
 
-/* The basis of a reduced-order model, whose rows of fixed degrees of freedom are set to 0 (sp_input_fix_rows): modes
- * for mode superposition, else modes, a basis or snapshots. */
+/* Reads the basis of a reduced-order model and sets its rows of fixed degrees of freedom to 0 (sp_input_fix_rows). The
+ * file has the type modes for mode superposition, else modes, basis or snapshots. */
 int sp_input_basis(sp_source *source, enum sp_model_kind kind, const char *path, const char *key,
                    const sp_mesh_input *mesh, sp_columns_input *basis) SP_MUST_USE;
 
-/* r coordinates of those that a file has: `wanted`, 0 for all. SP_USAGE if it has fewer; SP_INPUT if the basis has
- * fewer columns than r. */
+/* Sets *r to the number of coordinates of a model: `wanted`, or for 0 the number `available` in the file. SP_USAGE if
+ * the file has fewer; SP_INPUT if the basis has fewer columns. */
 int sp_input_rank(sp_source *source, const char *path, int64_t available, int64_t wanted, const sp_columns_input *basis,
                   int64_t *r) SP_MUST_USE;
 
-/* Polynomials or a cubature, whichever the kind needs, with *r of their coordinates, as sp_input_rank has them; of the
- * basis for other kinds, which have no such file. */
+/* Reads the polynomials or the cubature of a model of this kind, and sets *r as sp_input_rank does. Other kinds have no
+ * such file, and `available` is then the number of columns of the basis. */
 int sp_input_force(sp_source *source, enum sp_model_kind kind, const char *path, const char *key, int64_t wanted,
                    const sp_mesh_input *mesh, const sp_columns_input *basis, sp_polynomials *polynomials,
                    sp_cubature *cubature, int64_t *r) SP_MUST_USE;

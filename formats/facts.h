@@ -23,7 +23,7 @@ enum sp_fact_type {
 typedef struct sp_fact {
     const char *name; /* NULL after the last */
     enum sp_fact_type type;
-    bool null;           /* it may be null; of an array, each of its values */
+    bool null;           /* the value may be null, in an array each of the values */
     const char *unit;    /* NULL: a pure number, or none */
     const char *when;    /* NULL: in every file that a program of ours wrote; else the program, option or condition */
     const char *meaning; /* the page may say more */

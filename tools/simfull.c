@@ -2,7 +2,7 @@
 #include "tools/simulate/reactions.h"
 #include "tools/simulate/run.h"
 
-/* What compilers cannot see: words of --integrator are texts. */
+/* The words of --integrator are text, in which a compiler does not miss one. */
 static_assert(SP_INTEGRATOR_COUNT == 8, "an integrator lacks its word here, in tools/simulate.c or in "
                                         "tools/simulate/options.h, and its name in tools/simulate/run.c");
 

@@ -61,13 +61,13 @@ typedef struct document {
     sp_pool pool;
 } document;
 
-/* The integer that stands for 1; 0: numbers are stored as they are. */
+/* The integer by which the number 1 is stored; 0: numbers are stored as they are. */
 int sp_gltf_unit(const array *a);
 
-/* Bytes from tuple to tuple; those of vertices begin at multiples of four. */
+/* Bytes from one tuple to the next; tuples of vertices begin at multiples of four. */
 int64_t sp_gltf_tuple(const array *a);
 
-/* With blanks up to a multiple of four bytes. */
+/* Prints the JSON chunk, padded with blanks to a multiple of four bytes. */
 void sp_gltf_print_json(sp_stream *stream, const document *d);
 
 #endif

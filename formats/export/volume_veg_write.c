@@ -36,7 +36,8 @@ static bool is_orthotropic(const double stiffness[21])
     return true;
 }
 
-/* True if VegaFEM has the law. Of NEO_HOOKEAN it has the constants alone (tools/export/volume.c warns of that). */
+/* Returns true if VegaFEM can store the law. It stores the constants of SP_LAW_NEO_HOOKEAN without the name of the law;
+ * tools/export/volume.c warns of that. */
 static bool holds(enum sp_law law)
 {
     switch (law) {

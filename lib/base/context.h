@@ -47,7 +47,7 @@ int sp_fail(sp_context *context, int status, const char *format, ...) SP_PRINTF(
 /* SP_SYSTEM with "out of memory". */
 int sp_fail_memory(sp_context *context);
 
-/* SP_OK where the memory is there, else as sp_fail_memory. */
+/* SP_OK if the memory was allocated, else the failure of sp_fail_memory. */
 int sp_allocated(sp_context *context, bool there) SP_MUST_USE;
 
 /* Formats a remark and passes it to the caller. */

@@ -43,14 +43,14 @@ typedef struct sp_full {
     int64_t solves, products, factorizations;
 } sp_full;
 
-/* Of the table of functions (model/system.h). */
+/* Functions of the table sp_system (model/system.h) */
 int sp_full_factor(void *data) SP_MUST_USE;
 int sp_full_solve(void *data, const double *b, double *x) SP_MUST_USE;
 
 /* Computes S of a linear system. */
 void sp_full_sum_up(sp_full *self);
 
-/* Factors S, whatever the solver. */
+/* Factors S, also for a model with an iterative solver. */
 int sp_full_factor_now(sp_full *self) SP_MUST_USE;
 
 /* Factors the matrix whose factor was kept, which may be that of some steps ago. */

@@ -121,7 +121,7 @@ void tool_read(const char *path, const char *option, const char *const *kinds, b
     int descriptor = tool_open_input(path);
     const int status = sp_file_read(&tool.context, descriptor, kinds, foreign, false, file);
     if (status == SP_INPUT && !option && strstr(tool.context.message, "it is a file of kind"))
-        tool_hint("usage: %s", tool_usage()); /* often the arguments are in another order */
+        tool_hint("usage: %s", tool_usage()); /* the most frequent cause is another order of the arguments */
     tool_check(status, path);
     tool_close_input(descriptor);
     record_input(path, option, file->hash, file->meta, true);

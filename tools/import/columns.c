@@ -84,7 +84,8 @@ static double orthogonality(sp_context *context, const char *path, sp_fe_space *
     return error;
 }
 
-/* In which mass the columns are orthonormal, as chosen or as measured; M is that mass. Returns how far they are. */
+/* Finds in which mass the columns are orthonormal, by the option or by measuring, and assembles that mass M. Returns
+ * the deviation from orthonormality in it. */
 static double check_orthonormal(sp_context *context, const char *path, int lumping, sp_fe_space *body,
                                 sp_columns *columns, sp_sparse *M)
 {

@@ -274,8 +274,8 @@ static void judge_energy(void *data, sp_remarks *remarks)
     sp_energy_watch_judge(&r->energy, &r->rules, "--semi-implicit", remarks);
 }
 
-/* A frame of where the motion is, with its bones and what the other observers have seen, saved for the checkpoint
- * too. */
+/* Records the present frame with the coordinates of the bones and the numbers of the other observers, and saves them
+ * for the checkpoint. */
 static int record(void *data, int64_t number)
 {
     run *r = data;
@@ -347,7 +347,7 @@ static void visit_course(void *data, int64_t done, sp_state *state)
     sp_run_visit(&r->course, done, state);
 }
 
-/* Each observer sees a frame before those that follow, so that `record` has what all others know of it. */
+/* Observers are called in this order: `record` comes after all observers whose numbers a frame contains. */
 static void watch(run *r)
 {
     sp_skeleton *bones = r->stages[0].vertices.skeleton;

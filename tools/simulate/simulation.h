@@ -56,7 +56,7 @@ void simulation_read(simulation *s);
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
 
-/* The body as its observers see it, whose model has been made; NULL: not yet moved by an integrator. */
+/* The body as observers see it; its model must have been made. integrator NULL: it does not exist yet. */
 sp_run_body simulation_body(const simulation *s, sp_integrator *integrator);
 
 /* What is known of its energy before it moves. */

@@ -177,7 +177,7 @@ static void begin_course(validate_run *run)
     run->course = (sp_run){.motion = {.self = run, .step = take_step}, .steps = -1};
     run->body = simulation_body(&run->s, run->integrator);
     run->estimate.body = &run->body;
-    if (run->s.cubature.nested) /* which is not part of its time */
+    if (run->s.cubature.nested) /* estimates are not part of the measured time */
         sp_run_watch(&run->course, sp_estimate_watch_observer(&run->estimate));
     sp_run_watch(&run->course, (sp_observer){.self = run, .warn = judge});
 }

@@ -151,12 +151,12 @@ static int parse_format(ply_reader *ply)
     ply->ascii = sp_text_match(text, "ascii");
     ply->big_endian = sp_text_match(text, "binary_big_endian");
     if (!ply->ascii && !ply->big_endian && !sp_text_match(text, "binary_little_endian"))
-        return sp_text_fail(ply->context, text, "format %s is not ascii, binary_little_endian or binary_big_endian",
+        return sp_text_fail(ply->context, text, "expected ascii, binary_little_endian or binary_big_endian, found %s",
                             quote);
 
     sp_text_quote(text, quote);
     if (!sp_text_match(text, "1.0"))
-        return sp_text_fail(ply->context, text, "PLY version %s is not 1.0", quote);
+        return sp_text_fail(ply->context, text, "expected version 1.0 of PLY, found %s", quote);
     return SP_OK;
 }
 

@@ -372,9 +372,10 @@ const char *sp_text_quote(const sp_text *text, char quote[SP_TEXT_QUOTE])
     char shown[SP_TEXT_QUOTE];
     sp_text here = *text;
     sp_word word;
-    if (!sp_text_word(&here, &word))
-        return "the end of the line";
-    snprintf(quote, SP_TEXT_QUOTE, "\"%.45s\"", sp_word_show(word, shown));
+    if (sp_text_word(&here, &word))
+        snprintf(quote, SP_TEXT_QUOTE, "\"%.45s\"", sp_word_show(word, shown));
+    else
+        snprintf(quote, SP_TEXT_QUOTE, "the end of the line");
     return quote;
 }
 

@@ -86,7 +86,8 @@ void sp_text_seek(sp_text *text, const char *at);
 /* Consumes the next `size` bytes, which are binary; returns NULL if the file ends before. */
 const char *sp_text_bytes(sp_text *text, int64_t size);
 
-/* Quotes the next word for messages, shortened and with printable characters only; or "the end of the line". */
+/* Writes the next word in quotes, shortened and with printable characters only, or "the end of the line" where none
+   follows, and returns `quote`: for messages. */
 const char *sp_text_quote(const sp_text *text, char quote[SP_TEXT_QUOTE]);
 
 /* The number of the line, from 1, or of the byte if `binary` is set. */

@@ -165,8 +165,11 @@ TEST(ply_errors)
     bad("a.ply", "plywood\n", "line 1: a PLY file must begin with \"ply\"");
     bad("a.ply", "ply\nelement vertex 1\n", "line 2: the second line of a PLY file must be its format");
     bad("a.ply", "ply\nformat ebcdic 1.0\n",
-        "line 2: format \"ebcdic\" is not ascii, binary_little_endian or binary_big_endian");
-    bad("a.ply", "ply\nformat ascii 2.0\n", "line 2: PLY version \"2.0\" is not 1.0");
+        "line 2: expected ascii, binary_little_endian or binary_big_endian, found \"ebcdic\"");
+    bad("a.ply", "ply\nformat\n",
+        "line 2: expected ascii, binary_little_endian or binary_big_endian, found the end of the line");
+    bad("a.ply", "ply\nformat ascii 2.0\n", "line 2: expected version 1.0 of PLY, found \"2.0\"");
+    bad("a.ply", "ply\nformat ascii\n", "line 2: expected version 1.0 of PLY, found the end of the line");
     bad("a.ply", "ply\nformat ascii 1.0\nvertex 3\n", "line 3: \"vertex\" is not a header line of PLY");
     bad("a.ply", "ply\nformat ascii 1.0\nproperty float x\n", "line 3: a property before the first element");
     bad("a.ply", PLY_ASCII "element vertex -1\n", "line 4: element \"vertex\" has a count of -1");

@@ -252,7 +252,8 @@ static const sp_fact basis_result[] = {
      .meaning = "largest magnitude of an entry of UᵀMU − 1"},
     {"columns", SP_INTEGER, .when = "`masspca`", .meaning = "columns of the samples A"},
     {"rank", SP_INTEGER, .when = "`masspca`", .meaning = "how many of them are independent"},
-    {"singular_values", SP_NUMBERS, .when = "`masspca --method pca`", .meaning = "those of M^½A, up to the rank"},
+    {"singular_values", SP_NUMBERS, .when = "`masspca --method pca`",
+     .meaning = "those of M^½A, with `--inner energy` of (K + μM)^½A, up to the rank"},
     {"new_parts", SP_NUMBERS, .when = "other methods of `masspca`",
      .meaning = "the norm of the part of each retained column that the columns before it do not span"},
     {0}};

@@ -1,4 +1,5 @@
 /* masspca: a basis from modes, derivatives, snapshots and trajectories. */
+#include "assembly/elastic.h"
 #include "basis/pca.h"
 #include "basis/random_projection.h"
 #include "tools/basis/candidates.h"
@@ -8,10 +9,11 @@
 #include <string.h>
 
 enum method { METHOD_PCA, METHOD_GRAM_SCHMIDT, METHOD_RANDOM };
+enum inner { INNER_MASS, INNER_ENERGY };
 
 static struct {
     int64_t r, every, memory;
-    int method, lumped, scaling;
+    int method, lumped, scaling, inner;
     bool raw, keep_first;
     const char *columns;
 } chosen;
@@ -28,6 +30,10 @@ static const tool_option options[] = {
      .help = "the combinations as they are, a file of snapshots"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
      .help = "mass matrix of the inner product"},
+    {"inner", 0, TOOL_CHOICE, &chosen.inner, NULL, "mass", "mass|energy", .only = "method=pca !keep-first",
+     .help =
+         "inner product of the principal directions; energy: stiffness at rest and mass, each with the same sum over "
+         "all columns, so that small displacements that resist count"},
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
      .help =
          "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; "
@@ -83,9 +89,38 @@ static int64_t first_columns(const candidates *set)
     return count;
 }
 
-/* The columns of the store become those of the basis; value [count of candidates] receives singular values or new
- * parts. */
-static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *set, double *value)
+/* The metric K + μM over the free degrees of freedom, with μ [1/s²] the mean of the columns' Rayleigh quotients,
+ * weighted by uᵀMu: Σ uᵀKu = μ Σ uᵀMu. Rigid motions have mass only. W belongs to the caller. */
+static void make_energy(candidates *set, sp_fe_space *body, const sp_metric *mass, sp_sparse *W, sp_metric *energy)
+{
+    sp_sparse M;
+    sp_pool pool = {0};
+    double *square = tool_allocate(&pool, 2 * set->store.count, sizeof *square), sum[2] = {0};
+
+    tool_check(sp_elastic_stiffness(set->context, body, W), set->mesh->path);
+    tool_check(sp_fe_space_matrix(set->context, body, &M), set->mesh->path);
+    tool_check(sp_fe_space_mass(set->context, body, chosen.lumped, &M), set->mesh->path);
+    *energy = (sp_metric){.rows = set->store.rows, .matrix = W, .dof = body->dof};
+
+    const sp_metric *metrics[] = {energy, mass};
+    for (int64_t i = 0; i < 2; i++) {
+        double *of = square + i * set->store.count;
+        tool_check(sp_store_squares(set->context, metrics[i], &set->store, of), set->mesh->path);
+        for (int64_t c = 0; c < set->store.count; c++)
+            sum[i] += of[c];
+    }
+
+    const double mu = sum[0] > 0 && sum[1] > 0 ? sum[0] / sum[1] : 1;
+    for (int64_t i = 0; i < W->start[W->order]; i++)
+        W->value[i] += mu * M.value[i];
+    sp_sparse_free(&M);
+    sp_pool_free(&pool);
+}
+
+/* The columns of the store become those of the basis; energy NULL: principal directions in the mass; value [count of
+ * candidates] receives singular values or new parts. */
+static int64_t reduce(sp_context *context, const sp_metric *metric, const sp_metric *energy, candidates *set,
+                      double *value)
 {
     int64_t count = set->store.count, rank = 0;
 
@@ -98,7 +133,9 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
     if (chosen.keep_first)
         tool_check(sp_mass_pca_beyond(context, metric, first_columns(set), chosen.r, &set->store, value, &rank), NULL);
     else if (chosen.method == METHOD_PCA) {
-        tool_check(sp_mass_pca(context, metric, chosen.r, &set->store, value, &rank), NULL);
+        tool_check(energy ? sp_energy_pca(context, energy, metric, chosen.r, &set->store, value, &rank)
+                          : sp_mass_pca(context, metric, chosen.r, &set->store, value, &rank),
+                   NULL);
         if (chosen.r)
             tool_warn_of_cut("-r", "column", "singular value", chosen.r, rank, value);
     } else
@@ -197,8 +234,8 @@ int main(int argc, char **argv)
     sp_context *context = tool_begin(&spec, argc, argv);
     tool_mesh mesh;
     sp_fe_space body;
-    sp_sparse M;
-    sp_metric consistent, lumped;
+    sp_sparse M, W = {0};
+    sp_metric consistent, lumped, energy;
     sp_pool pool = {0};
     candidates set;
     if (chosen.method == METHOD_RANDOM && !chosen.r)
@@ -216,14 +253,18 @@ int main(int argc, char **argv)
     tool_output *output = tool_output_open(tool_output_path());
     candidates_scale(&set, (enum scaling)chosen.scaling, &body, metric, &consistent, &lumped);
 
+    if (chosen.inner == INNER_ENERGY)
+        make_energy(&set, &body, metric, &W, &energy);
+
     const int64_t count = set.store.count;
     double *value = tool_allocate(&pool, count, sizeof *value);
-    const int64_t rank = reduce(context, metric, &set, value);
+    const int64_t rank = reduce(context, metric, chosen.inner == INNER_ENERGY ? &energy : NULL, &set, value);
     json_t *result = report_result(context, metric, &set, count, rank, value);
     write_columns(context, &mesh, &set, value, result, output);
     candidates_free(&set);
     sp_pool_free(&pool);
     sp_sparse_free(&M);
+    sp_sparse_free(&W);
     sp_fe_space_free(&body);
     sp_mesh_free(&mesh.mesh);
     return tool_end();

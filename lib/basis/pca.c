@@ -325,3 +325,21 @@ done:
     sp_pool_free(&scratch);
     return status;
 }
+
+int sp_energy_pca(sp_context *context, const sp_metric *energy, const sp_metric *mass, int64_t most, sp_store *store,
+                  double *singular_value, int64_t *rank)
+{
+    sp_pool scratch = {0};
+    int64_t independent;
+    int status;
+
+    SP_TRY(sp_mass_pca(context, energy, most, store, singular_value, rank));
+
+    double *norm = sp_pool_raw(&scratch, store->count, sizeof *norm);
+    SP_TRY(sp_allocated(context, norm));
+    SP_TRY(sp_mass_gram_schmidt(context, mass, 0, 1e-12, store, norm, &independent));
+    SP_TRY(sp_store_fix_signs(context, store));
+done:
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -24,6 +24,14 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_s
                 int64_t *rank) SP_MUST_USE;
 int64_t sp_mass_pca_matrices(int64_t count);
 
+/* The principal directions in the inner product of the metric `energy`, in place of that of the mass, and then
+ * M-orthonormal in order: the first columns span the first principal directions, however many are used. The error of a
+ * Galerkin solution is bounded by that of the best approximation in the norm of the stiffness, not of the mass: a
+ * small displacement that resists, such as the shortening of a beam that turns, decides there, and is nearly nothing
+ * here. singular_value are those in the energy. */
+int sp_energy_pca(sp_context *context, const sp_metric *energy, const sp_metric *mass, int64_t most, sp_store *store,
+                  double *singular_value, int64_t *rank) SP_MUST_USE;
+
 /* Keeps the whole span of the first columns. The result is these `first` columns, orthonormalized in order, followed by
  * the principal directions of the other columns in the complement of that span, at most `most` columns in all (0: all;
  * at least `first`). value [count of A]: for each of the first columns the norm of its part that is orthogonal to the

@@ -48,7 +48,7 @@ def write(f, U, fortran, descr="<f8"):
     local how memory ending=.npz
     cd "$BODY"
     for how in '--method pca' '--method gram-schmidt' '--method random -r 20' '--method random -r 20 --raw' '--scaling rayleigh -r 20 --lumping lumped' \
-        '--scaling eigenvalue -r 20' '--scaling unit --columns 3,10-90,5' '--columns 20-95,3,3,1 --method gram-schmidt' '--every 3'; do
+        '--scaling eigenvalue -r 20' '--scaling unit --columns 3,10-90,5' '--inner energy -r 9' '--columns 20-95,3,3,1 --method gram-schmidt' '--every 3'; do
         # shellcheck disable=SC2086
         masspca mesh.npz modes.npz deriv.npz motion.npz $how -q -o whole.npz || fault "$how: exit $?"
         for memory in "4M -t 1" "5M -t 2" "1G -t 2"; do
@@ -150,6 +150,22 @@ for u, v in zip(modes, basis):
     assert min(max(abs(x - s * y) for x, y in zip(u, v)) for s in (1, -1)) < 1e-9 * size' || fault 'the modes are not in front'
     refused 2 '^masspca: modes.npz: -r 3: --keep-first keeps its 4 columns$' masspca mesh.npz modes.npz deriv.npz --keep-first -r 3 -q -o refused.npz
     refused 2 '^masspca: --keep-first: --columns puts columns of other files between those of modes.npz$' masspca mesh.npz modes.npz deriv.npz --keep-first --columns 1,6,2 -q -o refused.npz
+    no_faults
+}
+
+@test "principal directions in the energy" {
+    local ending=.npz
+    cd "$BODY"
+    # Modes of unit mass have the energies lambda, and mu is the mean of these: the singular values are sqrt(lambda + mu).
+    done_well masspca mesh.npz modes.npz --scaling none --inner energy -o a.npz
+    "$PYTHON" - <<< "$reader"'
+value, b = result("a.npz")["singular_values"], member("modes.npz", "eigenvalue")[1]
+modes = struct.unpack("<%dd" % (len(b) // 8), b)
+mean = sum(modes) / len(modes)
+wanted = sorted(((x + mean) ** .5 for x in modes), reverse=True)
+assert max(abs(a / b - 1) for a, b in zip(value, wanted)) < 1e-9, (value, wanted)' || fault 'singular values in the energy'
+    refused 2 '^masspca: --inner applies to --method pca$' masspca mesh.npz modes.npz --method gram-schmidt --inner energy -q -o refused.npz
+    refused 2 '^masspca: --inner does not apply beside --keep-first$' masspca mesh.npz modes.npz deriv.npz --keep-first --inner energy -q -o refused.npz
     no_faults
 }
 

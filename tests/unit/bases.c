@@ -88,6 +88,50 @@ TEST(pca_finds_known_singular_values)
     }
 }
 
+/* Singular values in the energy of known columns; the basis is orthonormal in the mass, and its first k columns leave
+ * of the columns, in the energy, what their other singular values hold (Eckart and Young), for every k. */
+TEST(pca_in_the_energy)
+{
+    const sp_metric mass = lumped();
+    double stiffness[ROWS], singular[9], error;
+    for (int i = 0; i < ROWS; i++)
+        stiffness[i] = pow(10, 4 * sp_random_uniform(4, 1, (uint64_t)i));
+    const sp_metric energy = {.rows = ROWS, .diagonal = stiffness};
+
+    enum { RANK = 5, COUNT = 9 };
+    double *Q = test_new(ROWS * RANK, 8), *A = test_new(ROWS * COUNT, 8), *U = test_new(ROWS * COUNT, 8);
+    orthonormal(&energy, RANK, 11, Q);
+    for (int c = 0; c < COUNT; c++)
+        for (int k = 0; k < RANK; k++)
+            for (int i = 0; i < ROWS; i++)
+                A[c * ROWS + i] += Q[k * ROWS + i] * pow(10, -k) * sqrt(2.0 / COUNT) *
+                                   cos(3.14159265358979323846 * (k + 1) * (c + 0.5) / COUNT);
+
+    memcpy(U, A, ROWS * COUNT * 8);
+    int64_t rank;
+    OWNED(sp_store) store;
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, U, &store));
+    CHECK_OK(sp_energy_pca(&context, &energy, &mass, RANK, &store, singular, &rank));
+    CHECK(store.count == RANK && rank >= RANK, "%lld columns, rank %lld", (long long)store.count, (long long)rank);
+    CHECK_OK(sp_metric_orthogonality(&context, &mass, RANK, U, &error));
+    CHECK(error < 1e-13, "orthonormal to %g", error);
+
+    double *R = test_new(RANK * RANK, 8);
+    int64_t independent;
+    CHECK_OK(sp_metric_orthonormalize(&context, &energy, RANK, U, 1e-12, R, &independent));
+    for (int k = 0; k < RANK; k++) { /* column k of the energy's own Gram-Schmidt takes σ_k of the columns */
+        double taken = 0;
+        for (int c = 0; c < COUNT; c++) {
+            double dot = 0;
+            for (int i = 0; i < ROWS; i++)
+                dot += U[k * ROWS + i] * stiffness[i] * A[c * ROWS + i];
+            taken += dot * dot;
+        }
+        CHECK_NEAR(sqrt(taken) / pow(10, -k), 1, 1e-8);
+        CHECK_NEAR(singular[k] / pow(10, -k), 1, 1e-10);
+    }
+}
+
 /* The first columns stay, small ones too, and the others follow as their principal directions beyond that space: here
  * known ones, with a part in that space that must not matter. */
 TEST(pca_beyond_a_space)

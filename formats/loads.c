@@ -258,3 +258,56 @@ done:
     sp_list_free(&list);
     return status;
 }
+
+/* ---- text ---- */
+
+static void print_target(const sp_load *load, FILE *stream)
+{
+    if (load->set)
+        fprintf(stream, "%s%s", load->kind == SP_LOAD_TRACTION ? "" : SP_SET_PREFIX, load->set->name);
+    else if (load->id >= 0)
+        fprintf(stream, "%lld", (long long)load->id);
+}
+
+static void print_values(const sp_load *load, FILE *stream)
+{
+    const double tail[SP_LOAD_SPRING + 1][6] = {
+        [SP_LOAD_ROTATION] = {load->point[0], load->point[1], load->point[2]},
+        [SP_LOAD_SPRING] = {load->stiffness, load->anchor_end[0], load->anchor_end[1], load->anchor_end[2]}};
+    const int values = kinds[load->kind].values, first = values < 3 ? values : 3,
+              more = values - first + (load->moving ? 3 : 0);
+
+    for (int i = 0; i < first; i++)
+        fprintf(stream, ",%.17g", load->force[i]);
+    for (int i = 0; i < more; i++)
+        fprintf(stream, ",%.17g", tail[load->kind][i]);
+}
+
+static void print_course(const sp_course *course, FILE *stream)
+{
+    switch (course->kind) {
+    case SP_COURSE_CONSTANT:
+        return;
+    case SP_COURSE_RAMP:
+        fputs(",ramp", stream);
+        return;
+    case SP_COURSE_SINE:
+        fprintf(stream, ",sine:%.17g:%.17g", course->frequency, course->phase * 180 / M_PI);
+        return;
+    case SP_COURSE_TABLE:
+        for (int64_t i = 0; i < course->count; i++)
+            fprintf(stream, "%s%.17g %.17g", i ? ";" : ",table:", course->time[i], course->factor[i]);
+    }
+}
+
+void sp_loads_print(int64_t count, const sp_load *loads, FILE *stream)
+{
+    fputs("t0,t1,kind,id,fx,fy,fz\n", stream);
+    for (int64_t i = 0; i < count; i++) {
+        fprintf(stream, "%.17g,%.17g,%s,", loads[i].start, loads[i].end, kinds[loads[i].kind].name);
+        print_target(&loads[i], stream);
+        print_values(&loads[i], stream);
+        print_course(&loads[i].course, stream);
+        putc('\n', stream);
+    }
+}

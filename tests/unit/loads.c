@@ -1,6 +1,6 @@
 /* Loads on sets, rotations, and courses over time: resultants and moments against closed forms, integrals against
  * sums. */
-#include "model/loads.h"
+#include "formats/loads.h"
 #include "base/vec3.h"
 #include "model/models.h"
 #include "test.h"
@@ -144,6 +144,61 @@ TEST(rotation)
             due[i] = along[i] + about[i];
         expect("its moment", type, moment, due, 100 * mass);
     }
+}
+
+/* ---- text ---- */
+
+static bool same_course(const sp_course *a, const sp_course *b)
+{
+    bool same = a->kind == b->kind && a->frequency == b->frequency && fabs(a->phase - b->phase) <= 1e-15 &&
+                a->count == b->count;
+    for (int64_t i = 0; same && i < a->count; i++)
+        same = a->time[i] == b->time[i] && a->factor[i] == b->factor[i];
+    return same;
+}
+
+static bool same_load(const sp_load *a, const sp_load *b)
+{
+    return a->start == b->start && a->end == b->end && a->kind == b->kind && a->id == b->id && a->set == b->set &&
+           a->stiffness == b->stiffness && a->moving == b->moving && !memcmp(a->force, b->force, sizeof a->force) &&
+           !memcmp(a->anchor_end, b->anchor_end, sizeof a->anchor_end) &&
+           !memcmp(a->point, b->point, sizeof a->point) && same_course(&a->course, &b->course);
+}
+
+/* Every kind and every course, printed and read again. */
+TEST(text)
+{
+    static const char text[] = "0.1,0.30000000000000004,vertex,3,1,-2,0.1\n"
+                               "0,inf,all,,0,0,-9.81\n"
+                               "0,1,region,0,1e-300,2,3,ramp\n"
+                               "0,1,set,half,1,2,3,sine:440:30\n"
+                               "0,1,set,few,1,2,3,table:0 0;0.1 1;0.25 -3\n"
+                               "0,1,traction,right,1,2,3\n"
+                               "0,2,pressure,,5000,sine:0.3\n"
+                               "0,2,pressure,set:right,5000\n"
+                               "0,9,rotation,,1,2,3,4,5,6,ramp\n"
+                               "0.2,0.4,spring,2,0.5,0,0.25,400\n"
+                               "0.4,0.9,spring,2,0.5,0,0.25,400,0.7,0,0.25\n";
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    OWNED(sp_pool) pool = {0};
+    sp_load *loads, *again;
+    int64_t count, found;
+    char *printed;
+    size_t length;
+
+    make_body(SP_HEX8, &mesh, &body);
+    CHECK_OK(sp_loads_parse(&context, text, sizeof text - 1, &mesh, &pool, &count, &loads));
+    CHECK(count == 11, "%lld loads", (long long)count);
+
+    FILE *stream = open_memstream(&printed, &length);
+    sp_loads_print(count, loads, stream);
+    fclose(stream);
+    CHECK_OK(sp_loads_parse(&context, printed, (int64_t)length, &mesh, &pool, &found, &again));
+    CHECK(found == count, "%lld loads of %lld", (long long)found, (long long)count);
+    for (int64_t i = 0; i < found && i < count; i++)
+        CHECK(same_load(&loads[i], &again[i]), "load %lld is another one: %s", (long long)i, printed);
+    free(printed);
 }
 
 /* ---- courses ---- */

@@ -5,6 +5,7 @@
 #include "tools/basis/candidates.h"
 #include "tools/basis/scaling.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ enum inner { INNER_MASS, INNER_ENERGY };
 static struct {
     int64_t r, every, memory;
     int method, lumped, scaling, inner;
-    bool raw, keep_first;
+    bool raw, keep_first, equal;
     const char *columns;
 } chosen;
 
@@ -34,6 +35,9 @@ static const tool_option options[] = {
      .help =
          "inner product of the principal directions; energy: stiffness at rest and mass, each with the same sum over "
          "all columns, so that small displacements that resist count"},
+    {"equal-files", 0, TOOL_FLAG, &chosen.equal, .only = "method=pca !keep-first",
+     .help = "divide the columns of each file by the root of the sum of their squares in the inner product, so that a "
+             "small motion counts as much as a large one"},
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
      .help =
          "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; "
@@ -114,6 +118,26 @@ static void make_energy(candidates *set, sp_fe_space *body, const sp_metric *mas
     for (int64_t i = 0; i < W->start[W->order]; i++)
         W->value[i] += mu * M.value[i];
     sp_sparse_free(&M);
+    sp_pool_free(&pool);
+}
+
+/* Gives every file the weight 1. */
+static void weigh_files(candidates *set, const sp_metric *metric)
+{
+    sp_pool pool = {0};
+    int64_t column;
+    double *square = tool_allocate(&pool, set->store.count, sizeof *square),
+           *sum = tool_allocate(&pool, set->file_count, sizeof *sum);
+
+    tool_check(sp_store_squares(set->context, metric, &set->store, square), set->mesh->path);
+    for (int64_t c = 0; c < set->store.count; c++)
+        sum[candidates_origin(set, c, &column) - set->files] += square[c];
+
+    for (int64_t c = 0; c < set->store.count; c++) {
+        const double of = sum[candidates_origin(set, c, &column) - set->files];
+        square[c] = of > 0 ? 1 / sqrt(of) : 1;
+    }
+    tool_check(sp_store_scale(set->context, &set->store, square), set->mesh->path);
     sp_pool_free(&pool);
 }
 
@@ -255,6 +279,8 @@ int main(int argc, char **argv)
 
     if (chosen.inner == INNER_ENERGY)
         make_energy(&set, &body, metric, &W, &energy);
+    if (chosen.equal)
+        weigh_files(&set, chosen.inner == INNER_ENERGY ? &energy : metric);
 
     const int64_t count = set.store.count;
     double *value = tool_allocate(&pool, count, sizeof *value);

@@ -169,6 +169,19 @@ assert max(abs(a / b - 1) for a, b in zip(value, wanted)) < 1e-9, (value, wanted
     no_faults
 }
 
+@test "every file with the same weight" {
+    local ending=.npz inner
+    cd "$BODY"
+    # The sum of the squares of all singular values is that of the columns: 1 for each file, however large it is.
+    for inner in mass energy; do
+        done_well masspca mesh.npz motion.npz modes.npz deriv.npz --scaling none --inner $inner --equal-files -o a.npz
+        "$PYTHON" - <<< "$reader"'
+total = sum(x * x for x in result("a.npz")["singular_values"])
+assert abs(total - 3) < 1e-9, total' || fault "$inner: singular values"
+    done
+    no_faults
+}
+
 @test "scalings" {
     local ending=.npz
     cd "$BODY"

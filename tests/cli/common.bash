@@ -58,6 +58,13 @@ has() {
     [[ " $(cat "$SUPPLE_BUILD/left-out.txt" 2> /dev/null) " != *" $1 "* ]]
 }
 
+# same_kernels: the library and what uses it take the kernels of BLAS that the programs choose where OpenBLAS does not know the processor
+# (tools/process/blas.c), which a library does not do in a process that is not its own.
+same_kernels() {
+    OPENBLAS_CORETYPE=$(simulate --version | sed -n 's/^OpenBLAS .*kernels for \([A-Za-z0-9_]*\).*/\1/p')
+    export OPENBLAS_CORETYPE
+}
+
 needs_numpy() {
     "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
 }

@@ -54,6 +54,7 @@ make_free() {
 
 @test "bodies move as in simulate, to the last bit" {
     needs_numpy
+    same_kernels
     cat > last.py <<'END'
 import sys, numpy
 z = numpy.load(sys.argv[1])
@@ -110,6 +111,7 @@ END
 
 @test "scenes move as in simscene, to the last bit" {
     needs_numpy
+    same_kernels
     cat > last.py <<'END'
 import sys, json, numpy
 z = numpy.load(sys.argv[1])

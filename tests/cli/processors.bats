@@ -71,7 +71,7 @@ unit_tests() {
     [ -x "$folder/tests/test-volume" ] || skip 'no unit tests were built'
     [ -z "${SUPPLE_ALL-}" ] || names+=" $longer"
     for name in $names; do
-        (cd "$folder" && timeout 120 "${emulator[@]}" "tests/test-$name") > said.txt 2>&1 || fault "$name: $(grep -v '^ok' said.txt | head -n 3)"
+        (cd "$folder" && timeout 300 "${emulator[@]}" "tests/test-$name") > said.txt 2>&1 || fault "$name: $(grep -v '^ok' said.txt | head -n 3)"
     done
     no_faults
 }

@@ -6,6 +6,7 @@ load common
 needs_package() {
     needs_plain_build 'the interpreter has none'
     needs_numpy
+    same_kernels
     export SUPPLE_LIBRARY=$SUPPLE_BUILD/api/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1
 }
 

@@ -126,6 +126,7 @@ command_of() {
     simverify) line=(simverify mesh.npz modes.npz) ending= ;;
     simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
     simvalidate) line=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 10) ending= ;;
+    simreduce) line=(simreduce mesh.npz --loads loads.csv --dt 0.01 --steps 8 --error 50% --held-out 1 -r 6 -o out-model) ending= ;;
     simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
     simsound)
         line=(simsound mesh.npz basis.npz tone.npz --listener 0,5,0 --rate 1000 --band 1,150) ending=.wav

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# simreduce: the smallest model that keeps an error, for unseen loads too; its script makes the same bytes.
+
+load common
+
+setup_file() {
+    export BODY=$BATS_FILE_TMPDIR/body
+    mkdir "$BODY"
+    cd "$BODY"
+    source "$BATS_TEST_DIRNAME/data.bash"
+    make_models .
+    voxelize bar.obj -q -n 8 --enlarge 1 --fill --young 1e6 --poisson 0.3 --density 1000 --fix-half-space 1,0,0,0.01 -o bar.npz
+    voxelize bar.obj -q -n 8 --enlarge 1 --fill --young 1e6 --poisson 0.3 --density 1000 --fix-half-space 1,0,0,0.01 --law neo-hookean -o rubber.npz
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill -o free.npz
+    printf '0,0.3,all,,0,0,12000\n' > pull.csv
+    printf '0,0.3,all,,0,12000,0\n' > push.csv
+}
+
+# stated FILE: the stated error of the script's first lines, as a number
+stated() {
+    sed -n 's/^# r = .* at most \([0-9.e-]*\) %$/\1/p' "$1" | awk '{ print $1 / 100 }'
+}
+
+# true_error LOADS MODEL MESH: the error of position beside the full-order model
+true_error() {
+    simvalidate "$3" --basis "$2-basis.npz" "${@:4}" --loads "$1" --dt 0.02 --steps 60 -q --csv true.csv
+    awk -F, '$1 == "reduced" || $1 == "cubature" { print $4 }' true.csv
+}
+
+at_most() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a <= b) }'
+}
+
+@test "the stated error holds for unseen loads, and the script makes the same bytes" {
+    local n error amplitude ending=.npz
+    cd "$BODY"
+    simreduce bar.npz --loads pull.csv --loads push.csv --dt 0.02 --steps 60 --error 2% -o one > said.txt 2> err || fault "exit $?: $(< err)"
+    [ ! -e one.work ] || fault 'the folder of work is still there'
+    grep -q '^r = .*: error of position at most' said.txt || fault "$(< said.txt)"
+    at_most "$(stated one.sh)" 0.02 || fault "stated: $(stated one.sh)"
+
+    # loads between the files, of other amplitudes and times than any that the search has seen
+    for n in 1 2 3 4; do
+        amplitude=$(awk -v n=$n 'BEGIN { print 0.25 * n }')
+        awk -v a="$amplitude" -v n=$n 'BEGIN { w = n / 5; printf("%g,%g,all,,0,%g,%g\n", 0.02 * n, 0.25 + 0.03 * n, 12000 * a * (1 - w), 12000 * a * w) }' > unseen.csv
+        error=$(true_error unseen.csv one bar.npz --poly one-poly.npz)
+        at_most "$error" "$(stated one.sh)" || fault "load $n: $error is above what is stated, $(stated one.sh)"
+    done
+
+    mkdir again
+    cp bar.npz pull.csv push.csv again
+    (cd again && sh ../one.sh 2> err) || fault "the script: $(< again/err)"
+    same_bytes one-basis.npz again/one-basis.npz 'the basis'
+    same_bytes one-poly.npz again/one-poly.npz 'the polynomials'
+    siminfo --script one-basis.npz > script.sh
+    grep -q '^masspca .*--inner' script.sh || fault "$(< script.sh)"
+    grep -q ',1$' one-report.csv || fault 'no rank is chosen in the table'
+    no_faults
+}
+
+@test "a law without polynomials gets a cubature" {
+    local error
+    cd "$BODY"
+    simreduce rubber.npz --loads pull.csv --dt 0.02 --steps 60 --error 3% -q -o rubber > said.txt 2> err || fault "exit $?: $(< err)"
+    printf '0.05,0.4,all,,0,0,9000\n' > unseen.csv
+    error=$(true_error unseen.csv rubber rubber.npz --cub rubber-cubature.npz)
+    at_most "$error" "$(stated rubber.sh)" || fault "$error is above what is stated, $(stated rubber.sh)"
+    no_faults
+}
+
+@test "an error that no model keeps" {
+    cd "$BODY"
+    code=0
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 0.0001% -r 12 -o none > said.txt 2> err || code=$?
+    [ $code = 1 ] && grep -q 'no model' err && grep -q -- '--best' err || fault "exit $code: $(< err)"
+    [ ! -e none-basis.npz ] || fault 'a basis was written'
+    code=0
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 0.0001% -r 12 --best -q -o none > said.txt 2> err || code=$?
+    [ $code = 1 ] && [ -s none-basis.npz ] && [ -s none-poly.npz ] && grep -q 'at most' said.txt || fault "--best: exit $code: $(< err)"
+    no_faults
+}
+
+@test "a budget of time takes a model whose step is as short" {
+    cd "$BODY"
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --budget 200 -q -o quick > said.txt 2> err || fault "exit $?: $(< err)"
+    awk -F, '$8 == 1 { found = $7 <= 400 } END { exit !found }' quick-report.csv || fault "$(< quick-report.csv)"
+    no_faults
+}
+
+@test "an interrupted search goes on with what is there" {
+    local ending=.npz
+    cd "$BODY"
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 2% -q -o whole > /dev/null || fault "exit $?"
+    mkdir -p part
+    cp bar.npz pull.csv part
+    cd part
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 2% -o whole > /dev/null 2> err &
+    local job=$!
+    for _ in $(seq 600); do
+        ! grep -q 'motion 2' err || break
+        sleep 0.05
+    done
+    kill -TERM $job
+    code=0
+    wait $job || code=$?
+    [ $code = 143 ] || fault "exit $code"
+    [ -s whole.work/commands ] || fault 'nothing is kept'
+    code=0
+    simreduce bar.npz --loads pull.csv --dt 0.01 --steps 60 --error 2% -q -o whole > /dev/null 2> err || code=$?
+    [ $code = 3 ] && grep -q '^simreduce: whole.work: it belongs to a search with another mesh' err || fault "another search: exit $code: $(< err)"
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 2% -q -o whole > /dev/null 2> err || fault "exit $?: $(< err)"
+    [ ! -e whole.work ] || fault 'the folder of work is still there'
+    cd ..
+    # paths of the work differ in nothing: the names are relative
+    same_bytes whole-basis.npz part/whole-basis.npz 'the basis'
+    no_faults
+}
+
+@test "what cannot be searched is refused in one line" {
+    cd "$BODY"
+    printf '5,6,all,,0,0,3\n' > late.csv
+    refused 2 '^simreduce: a model is for certain loads: name some with --loads, or --gravity$' simreduce bar.npz --dt 0.02 -q -o no
+    refused 2 '^simreduce: --error: "150%" is not between 0 and 1, or 0% and 100%$' simreduce bar.npz --loads pull.csv --dt 0.02 --error 150% -q -o no
+    refused 2 '^simreduce: --least 3 is above --most 1.2$' simreduce bar.npz --loads pull.csv --dt 0.02 --least 3 -q -o no
+    refused 3 '^simreduce: late.csv: load 1 begins at 5 s, and the motion ends at 1.2 s$' simreduce bar.npz --loads late.csv --dt 0.02 --steps 60 -q -o no
+    refused 3 '^simreduce: free.npz: it has no fixed vertices: bodies that are free are not searched for yet$' simreduce free.npz --loads pull.csv --dt 0.02 -q -o no
+    refused 3 '^simreduce: no.npz: cannot open: ' simreduce no.npz --loads pull.csv --dt 0.02 -q -o no
+    [ ! -e no.work ] || fault 'a folder was made'
+    no_faults
+}

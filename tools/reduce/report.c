@@ -1,0 +1,117 @@
+/* What a search has found: a table, a statement, and a script. */
+#include "tools/reduce/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const words[REDUCE_QUANTITIES] = {
+    [REDUCE_POSITION] = "position",
+    [REDUCE_VELOCITY] = "velocity",
+    [REDUCE_LARGEST] = "the displacement of any vertex",
+    [REDUCE_ENERGY] = "energy",
+};
+
+/* One line for each rank, the chosen one last measured on the files that were written. */
+static void print_table(const reduce_search *s, FILE *stream)
+{
+    const reduce_point *points = s->best->points.data;
+    fprintf(stream, "r,position,velocity,largest,energy,stated,us_per_step,chosen\n");
+    for (int64_t i = 0; i < s->best->points.count; i++) {
+        const bool chosen = points[i].r == s->chosen;
+        const reduce_point *p = chosen && s->final.r ? &s->final : &points[i];
+        fprintf(stream, "%lld", (long long)p->r);
+        for (int q = 0; q < REDUCE_QUANTITIES; q++)
+            fprintf(stream, ",%.6g", p->error[q]);
+        fprintf(stream, ",%.6g,%.3g,%d\n", reduce_stated(s, p, s->choice->quantity), 1e6 * p->seconds, chosen);
+    }
+}
+
+static int64_t members_of(const reduce_search *s)
+{
+    const reduce_motion *motions = s->judges.data;
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->judges.count; i++)
+        count += motions[i].path && !motions[i].name;
+    return count;
+}
+
+/* The statement. What was measured is never above it. */
+static void print_statement(const reduce_search *s, const char *before, FILE *stream)
+{
+    const int q = s->choice->quantity;
+    const int64_t files = s->family.count;
+    const double measured = s->measured[q], stated = fmax(reduce_stated(s, &s->final, q), measured);
+
+    fprintf(stream, "%sr = %lld, %.3g us a step: error of %s at most %.2g %%\n", before, (long long)s->final.r,
+            1e6 * s->final.seconds, words[q], 100 * stated);
+    fprintf(stream, "%s  %.2g %% measured beside the full-order model, %s%s, %lld of %lld steps\n", before,
+            100 * measured, files ? s->family.path[0] : "gravity", files > 1 ? " and the others" : "",
+            (long long)s->witness_steps, (long long)s->choice->steps);
+    fprintf(stream,
+            "%s  %.2g %% beside the reference, largest of %lld unseen loads between the files and of the files\n",
+            before, 100 * s->final.error[q], (long long)members_of(s));
+    if (!s->full)
+        fprintf(stream, "%s  %.2g %% error of the reference, measured beside the full-order model\n", before,
+                100 * s->rich_error[q]);
+    fprintf(stream, "%s  %.2g %% change with half the time step, not included; nor is the error of the mesh\n", before,
+            100 * s->step_error[q]);
+}
+
+static void write_script(reduce_search *s)
+{
+    const reduce_choice *c = s->choice;
+    char *text;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    if (!stream)
+        tool_out_of_memory();
+
+    const char *files[] = {reduce_text(&s->commands, "%s-basis.npz", c->name),
+                           reduce_text(&s->commands, "%s-%s.npz", c->name, s->polynomials ? "poly" : "cubature")};
+    fprintf(stream, "#!/bin/sh\n# The commands that make %s and %s.\n", files[0], files[1]);
+    print_statement(s, "# ", stream);
+    fprintf(stream, "set -eu\n");
+    reduce_script(&s->commands, TOOL_COUNT(files), files, stream);
+    if (fclose(stream))
+        tool_out_of_memory();
+    tool_write_bytes(reduce_text(&s->commands, "%s.sh", c->name), text, (int64_t)length);
+    free(text);
+}
+
+/* A picture of the table, where gnuplot is there. */
+static void draw(reduce_search *s, const char *table)
+{
+    reduce_commands *c = &s->commands;
+    const char *picture = reduce_text(c, "%s-report.png", s->choice->name);
+    const int status =
+        reduce_draw(c, "supple-plot", reduce_text(c, "%s:position:position", table),
+                    reduce_text(c, "%s:velocity:velocity", table), reduce_text(c, "%s:energy:energy", table),
+                    reduce_text(c, "%s:stated:stated, %s", table, words[s->choice->quantity]), "--log", "--ylabel",
+                    "relative error", "--title", "Largest error of unseen loads over the number r of coordinates",
+                    "--size", "720x480", "-o", picture);
+    if (status != SP_OK)
+        tool_say("no picture of %s: supple-plot draws it where gnuplot is installed", table);
+}
+
+void reduce_report(reduce_search *s)
+{
+    char *text;
+    size_t length;
+    const char *path = reduce_text(&s->commands, "%s-report.csv", s->choice->name);
+    FILE *stream = open_memstream(&text, &length);
+    if (!stream)
+        tool_out_of_memory();
+
+    print_table(s, stream);
+    if (fclose(stream))
+        tool_out_of_memory();
+    tool_write_bytes(path, text, (int64_t)length);
+    free(text);
+    draw(s, path);
+
+    if (!s->chosen)
+        return;
+    write_script(s);
+    print_statement(s, "", tool_stdout());
+}

@@ -1,0 +1,99 @@
+/* The search for the smallest reduced-order model whose error is below a bound.
+ *
+ * Motions of members of the family (family.h) are the reference: of the full-order model where that is cheap, else of a
+ * rich reduced-order model, whose basis holds modes, modal derivatives, linear responses to the loads (Krylov space)
+ * and nonlinear static responses, and whose own error is measured on full-order steps, the witness. The principal
+ * directions of the trained members' motions in the energy are the basis; members that were not trained judge it. */
+#ifndef TOOLS_REDUCE_SEARCH_H
+#define TOOLS_REDUCE_SEARCH_H
+
+#include "tools/reduce/commands.h"
+#include "tools/reduce/family.h"
+
+enum reduce_quantity { REDUCE_POSITION, REDUCE_VELOCITY, REDUCE_LARGEST, REDUCE_ENERGY, REDUCE_QUANTITIES };
+
+typedef struct reduce_choice {
+    const char *mesh, *name; /* the outputs begin with this name */
+    tool_texts loads;
+    double gravity[3];
+    const char *step, *damping_mass, *damping_stiffness; /* for the other programs; NULL: not given */
+    int64_t steps, rank, held_out;
+    int quantity;
+    double error;  /* the bound */
+    double budget; /* µs a step, in place of a bound; 0: none */
+    double low, high;
+    double time; /* s; 0: no bound */
+    bool best, keep;
+    uint64_t seed;
+} reduce_choice;
+
+/* The errors of one rank, by quantity: the largest of those that judge. */
+typedef struct reduce_point {
+    int64_t r;
+    double error[REDUCE_QUANTITIES];
+    double seconds; /* of a step */
+} reduce_point;
+
+/* Bases that compete: principal directions in the energy or in the mass, of all that are trained or of the corners of
+ * the family. None is the best one for every body. */
+enum { REDUCE_BASES = 3 };
+typedef struct reduce_basis {
+    const char *inner;
+    bool corners;
+    const char *path, *forces; /* of all columns */
+    int64_t most;              /* columns */
+    sp_list points;            /* of reduce_point, ascending */
+    int64_t chosen;            /* r; 0: none */
+} reduce_basis;
+
+typedef struct reduce_motion {
+    const char *loads, *path; /* path NULL: it did not converge */
+    const char *name;         /* of the file of loads, or NULL: a random member */
+} reduce_motion;
+
+typedef struct reduce_search {
+    sp_context *context;
+    const reduce_choice *choice;
+    reduce_commands commands;
+    reduce_family family;
+    tool_mesh mesh;
+    sp_fe_space body;
+    bool polynomials; /* else a cubature */
+    bool full;        /* the reference is the full-order model */
+    double start;     /* s */
+
+    /* the reference */
+    sp_list candidates;             /* of char *: files of columns for the rich basis */
+    const char *rich, *rich_forces; /* NULL: none */
+    int64_t rich_columns;
+    double rich_error[REDUCE_QUANTITIES]; /* of the rich model, measured on the witness */
+    sp_list witness;                      /* of reduce_motion: full-order steps under each file … */
+    int64_t witness_steps;                /* … and how many */
+    sp_list trained, judges;              /* of reduce_motion */
+
+    /* the basis */
+    reduce_basis bases[REDUCE_BASES], *best; /* best: the one that is chosen, or else the most accurate one */
+    int64_t chosen;                          /* r; 0: no rank reaches the bound */
+
+    /* the files that are written */
+    reduce_point final;
+    double measured[REDUCE_QUANTITIES];   /* under the files, by the full-order model */
+    double step_error[REDUCE_QUANTITIES]; /* the change with half the time step */
+} reduce_search;
+
+/* The largest error that is stated for a member, from those that were measured. */
+double reduce_stated(const reduce_search *search, const reduce_point *point, int quantity);
+
+void reduce_open(reduce_search *search);
+void reduce_find(reduce_search *search);
+
+/* Where no rank keeps the bound: says what limits, and chooses the most accurate rank if that is wanted. */
+void reduce_explain(reduce_search *search);
+
+void reduce_write_model(reduce_search *search);
+void reduce_close(reduce_search *search);
+
+/* The error over r, the statement, and the script. */
+void reduce_report(reduce_search *search);
+
+#endif

@@ -1,0 +1,147 @@
+/* simreduce: the smallest reduced-order model that keeps an error, for a family of loads. */
+#include "tools/reduce/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static reduce_choice chosen;
+static const char *error_text;
+static double step, damping_mass, damping_stiffness;
+
+static const tool_option load_options[] = {
+    {"loads", 0, TOOL_INPUTS, &chosen.loads, "CSV",
+     .help = "external loads, t0,t1,kind,id,fx,fy,fz; several files span a family: what lies between them"},
+    {"gravity", 0, TOOL_VECTOR, chosen.gravity, "X,Y,Z", "0,0,0", .count = 3, .help = "acceleration of gravity, m/s2"},
+    {"least", 0, TOOL_REAL, &chosen.low, "X", "0.2", .low = 0, .high = 1e6,
+     .help = "the smallest amplitude of the family, a factor on the loads"},
+    {"most", 0, TOOL_REAL, &chosen.high, "X", "1.2", .low = 1e-6, .high = 1e6, .help = "the largest amplitude"},
+    {"held-out", 0, TOOL_INTEGER, &chosen.held_out, "N", "8", .low = 1, .high = 1000,
+     .help = "random loads of the family that judge and are not trained"},
+};
+
+static const tool_option motion_options[] = {
+    {"dt", 0, TOOL_REAL, &step, "S", "0.01", .low = 1e-300, .high = 1e300, .help = "time step, s"},
+    {"steps", 0, TOOL_INTEGER, &chosen.steps, "N", "100", .low = 1, .high = 100000000, .help = "number of steps"},
+    {"damping-mass", 0, TOOL_REAL, &damping_mass, "A", NULL, .low = 0, .high = 1e300,
+     .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: that of the mesh)"},
+    {"damping-stiffness", 0, TOOL_REAL, &damping_stiffness, "B", NULL, .low = 0, .high = 1e300,
+     .help = "its beta, s (default: that of the mesh)"},
+};
+
+static const tool_option goal_options[] = {
+    {"error", 0, TOOL_TEXT, &error_text, "X", "1%", .only = "!budget", .help = "largest relative error: 1% or 0.01"},
+    {"quantity", 0, TOOL_CHOICE, &chosen.quantity, NULL, "position", "position|velocity|largest|energy",
+     .help = "of what; largest: of the displacement of any vertex, relative to the largest one"},
+    {"budget", 0, TOOL_REAL, &chosen.budget, "US", NULL, .low = 1e-3, .high = 1e9,
+     .help =
+         "in place of an error the time of a step on this machine, in microseconds: the most accurate model within"},
+    {"rank", 'r', TOOL_INTEGER, &chosen.rank, "R", "60", .low = 2, .high = 400, .help = "at most R coordinates"},
+    {"best", 0, TOOL_FLAG, &chosen.best, .only = "!budget",
+     .help = "where no model keeps the error, write the most accurate one"},
+    {"time", 0, TOOL_REAL, &chosen.time, "S", NULL, .low = 0.001, .high = 1e9,
+     .help = "begin no further improvement after so many seconds"},
+    {"keep", 0, TOOL_FLAG, &chosen.keep, .help = "keep the folder NAME.work with all that was made on the way"},
+};
+
+static const tool_table tables[] = {
+    {.title = "Loads", .options = load_options, .count = TOOL_COUNT(load_options)},
+    {.title = "Motion", .options = motion_options, .count = TOOL_COUNT(motion_options)},
+    {.title = "Goal", .options = goal_options, .count = TOOL_COUNT(goal_options)},
+    {0},
+};
+
+static const tool_spec spec = {
+    .name = "simreduce",
+    .arguments = "MESH",
+    .least = 1,
+    .most = 1,
+    .summary = "The smallest reduced-order model that keeps an error. Exit 0: found, 1: no model keeps it.",
+    .tables = tables,
+    .common = TOOL_OUTPUT | TOOL_ANY_FORMAT | TOOL_THREADS | TOOL_SEED,
+    .examples = "  simreduce spoon.npz --loads pull.csv --dt 0.005 --steps 60 --error 1% -o spoon\n"
+                "  simreduce spoon.npz --loads pull.csv --loads push.csv --dt 0.005 --steps 200 \\\n"
+                "    --quantity velocity --error 5% --best -o spoon\n",
+};
+
+/* The fewest digits that are read as the same number. */
+static const char *shortest(double value, char text[32])
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
+/* 1% or 0.01 */
+static double parse_error(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end > text && !strcmp(end, "%"))
+        value /= 100;
+    else if (*end || end == text)
+        value = NAN;
+    if (!(value > 0 && value < 1))
+        tool_fail(SP_USAGE, NULL, "--error: \"%s\" is not between 0 and 1, or 0%% and 100%%", text);
+    return value;
+}
+
+static void check_options(sp_context *context)
+{
+    static char number[3][32];
+    const double *g = chosen.gravity;
+    chosen.mesh = tool_argument(0);
+    chosen.name = tool_output_path();
+    chosen.seed = context->seed;
+    chosen.error = chosen.budget > 0 ? 0.01 : parse_error(error_text);
+    chosen.step = shortest(step, number[0]);
+    chosen.damping_mass = tool_option_given("damping-mass") ? shortest(damping_mass, number[1]) : NULL;
+    chosen.damping_stiffness = tool_option_given("damping-stiffness") ? shortest(damping_stiffness, number[2]) : NULL;
+
+    if (!chosen.loads.count && g[0] == 0 && g[1] == 0 && g[2] == 0)
+        tool_fail(SP_USAGE, NULL, "a model is for certain loads: name some with --loads, or --gravity");
+    if (chosen.low > chosen.high)
+        tool_fail(SP_USAGE, NULL, "--least %g is above --most %g", chosen.low, chosen.high);
+    if (!strcmp(chosen.name, "-"))
+        tool_fail(SP_USAGE, NULL, "-o names the beginning of the names of several files");
+}
+
+/* What a folder of work belongs to. */
+static const char *describe(reduce_search *s)
+{
+    const reduce_choice *c = &chosen;
+    return reduce_text(&s->commands, "mesh %s, loads %016llx, %s", s->mesh.hash, (unsigned long long)s->family.sum,
+                       reduce_text(&s->commands,
+                                   "dt %s steps %lld gravity %.17g,%.17g,%.17g damping %s %s rank %lld "
+                                   "amplitudes %.17g %.17g seed %llu",
+                                   c->step, (long long)c->steps, c->gravity[0], c->gravity[1], c->gravity[2],
+                                   c->damping_mass ? c->damping_mass : "",
+                                   c->damping_stiffness ? c->damping_stiffness : "", (long long)c->rank, c->low,
+                                   c->high, (unsigned long long)c->seed));
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(&spec, argc, argv);
+    reduce_search search = {.context = context, .choice = &chosen};
+    bool found;
+
+    check_options(context);
+    reduce_open(&search);
+    reduce_commands_open(&search.commands, reduce_text(&search.commands, "%s.work", chosen.name), describe(&search));
+    reduce_find(&search);
+
+    found = search.chosen > 0;
+    if (!found)
+        reduce_explain(&search);
+    if (search.chosen > 0)
+        reduce_write_model(&search);
+    reduce_report(&search);
+    reduce_close(&search);
+
+    const int status = tool_end();
+    return status == SP_OK && !found ? SP_NO : status;
+}

@@ -30,7 +30,7 @@ static const tool_option motion_options[] = {
 };
 
 static const tool_option goal_options[] = {
-    {"error", 0, TOOL_TEXT, &error_text, "X", "1%", .only = "!budget", .help = "largest relative error: 1% or 0.01"},
+    {"error", 0, TOOL_TEXT, &error_text, "PART", "1%", .only = "!budget", .help = "largest relative error: 1% or 0.01"},
     {"quantity", 0, TOOL_CHOICE, &chosen.quantity, NULL, "position", "position|velocity|largest|energy",
      .help = "of what; largest: of the displacement of any vertex, relative to the largest one"},
     {"budget", 0, TOOL_REAL, &chosen.budget, "US", NULL, .low = 1e-3, .high = 1e9,

@@ -93,7 +93,7 @@ at_most() {
     simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 2% -q -o whole > /dev/null || fault "exit $?"
     mkdir -p part
     cp bar.npz pull.csv part
-    cd part
+    cd "$BODY/part"
     simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 2% -o whole > /dev/null 2> err &
     local job=$!
     for _ in $(seq 600); do
@@ -110,7 +110,7 @@ at_most() {
     [ $code = 3 ] && grep -q '^simreduce: whole.work: it belongs to a search with another mesh' err || fault "another search: exit $code: $(< err)"
     simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 2% -q -o whole > /dev/null 2> err || fault "exit $?: $(< err)"
     [ ! -e whole.work ] || fault 'the folder of work is still there'
-    cd ..
+    cd "$BODY"
     # paths of the work differ in nothing: the names are relative
     same_bytes whole-basis.npz part/whole-basis.npz 'the basis'
     no_faults

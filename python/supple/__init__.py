@@ -18,10 +18,11 @@ steps run without the lock of the interpreter.
 from ._library import Error, Status
 from .body import Body
 from .files import File, load
+from .reducing import Reduced, reduce
 from .scene import Scene
 
 __version__ = '0.1.0'
-__all__ = ['Body', 'Error', 'File', 'Scene', 'Status', 'load']
+__all__ = ['Body', 'Error', 'File', 'Reduced', 'Scene', 'Status', 'load', 'reduce']
 
-for _public in (Body, Error, File, Scene, Status, load):
+for _public in (Body, Error, File, Reduced, Scene, Status, load, reduce):
     _public.__module__ = __name__  # their names in messages

@@ -121,6 +121,16 @@ results_in_python() {
     no_faults
 }
 
+@test "the commands of docs/accuracy.md run and print as printed, and the statement holds" {
+    command -v gnuplot > /dev/null || skip "no gnuplot"
+    run_document docs/accuracy.md 8
+    shows_made_pictures docs/accuracy.md
+    printed_as_in docs/accuracy.md
+    # the last table is of a load that the search has not seen
+    awk '/^r = / { stated = $(NF - 1) / 100 } $1 == "reduced" { error = $4 } END { exit !(error > 0 && error <= stated) }' printed || fault "$(cat printed)"
+    no_faults
+}
+
 # examples_of PAGE: the commands of the EXAMPLES of a manual page, without its roff.
 examples_of() {
     awk '/^\.Sh/ { on = $2 == "EXAMPLES" } !on { next } /^\.Bd/ { code = 1; next } /^\.Ed/ { code = 0; next } code' "$SUPPLE_SOURCE/man/$1" |

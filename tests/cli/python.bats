@@ -30,6 +30,29 @@ tests() {
     no_faults
 }
 
+@test "a model with a stated error from Python" {
+    needs_package
+    printf '0,0.05,all,,0,0,-90\n' > pull.csv
+    "$PYTHON" -W error - <<-'END' > out.txt 2>&1 || fault "$(cat out.txt)"
+	import os, supple
+	model = supple.reduce('mesh.npz', ['pull.csv'], step=0.01, steps=20, output='model', error=0.05, options=['--held-out', '2'])
+	assert model.kept and 0 < model.error <= 0.05 and model.r >= 1, model
+	assert model.statement.startswith('r = %d,' % model.r), model.statement
+	for path in (model.basis, model.forces, model.report, model.script):
+	    assert os.path.exists(path), path
+	assert supple.load(model.basis)['U'].shape[1] == model.r
+	for bad, status, said in (({'error': 2}, supple.Status.USAGE, '--error'), ({'mesh': 'no.npz'}, supple.Status.INPUT, 'no.npz'),
+	                          ({'program': 'no-such-program'}, supple.Status.SYSTEM, 'no-such-program')):
+	    try:
+	        supple.reduce(**{'mesh': 'mesh.npz', 'loads': ['pull.csv'], 'step': 0.01, 'steps': 20, 'output': 'bad', **bad})
+	    except supple.Error as failure:
+	        assert failure.status == status and said in str(failure), (failure.status, str(failure))
+	    else:
+	        raise AssertionError(bad)
+	END
+    no_faults
+}
+
 @test "scenes of the package" {
     needs_package
     tests test_scene

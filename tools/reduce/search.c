@@ -10,6 +10,7 @@ enum {
     ENRICHMENTS = 2, /* rounds in which frames of the witness join the rich basis */
     MORE = 20,       /* columns that a round adds */
     FIRST = 30,      /* columns that are tried first */
+    SMALL = 12,      /* a rank that is good enough for a competition of bases to be too long */
 };
 
 /* Work is counted, not measured, so that the same inputs give the same files: one unit is a full-order step of one
@@ -160,12 +161,12 @@ static void make_responses(reduce_search *s)
     add_candidate(s, path);
 }
 
-/* Nonlinear static responses to the trained members, of a quarter of the loads to all. A load that no equilibrium
+/* Nonlinear static responses to the corners of the family, of a quarter of the loads to all. A load that no equilibrium
  * carries has none. */
 static void make_statics(reduce_search *s)
 {
     reduce_commands *c = &s->commands;
-    const int64_t count = reduce_family_trained(&s->family);
+    const int64_t count = reduce_family_corners(&s->family);
 
     say(s, "nonlinear static responses");
     for (int64_t i = 0; i < count; i++) {
@@ -578,14 +579,15 @@ void reduce_find(reduce_search *s)
     if (!usable(&s->trained) || !usable(&s->judges))
         tool_fail(SP_NUMERICAL, NULL, "no motion under the loads converges: take smaller steps");
 
-    /* More than 30 columns only where they are needed; a cubature for each rank takes too long for a competition. */
+    /* More than 30 columns only where they are needed; bases compete where it matters, and where a rank needs no
+     * cubature of its own. */
     const int bases = s->polynomials ? REDUCE_BASES : 1;
     s->bases[0] = (reduce_basis){.inner = "energy"};
     s->bases[1] = (reduce_basis){.inner = "energy", .corners = true};
     s->bases[2] = (reduce_basis){.inner = "mass"};
     s->best = &s->bases[0];
     for (int round = 0; round < 2 && !s->chosen; round++) {
-        for (int i = 0; i < bases; i++) {
+        for (int i = 0; i < bases && !(s->best->chosen && s->best->chosen <= SMALL); i++) {
             try_basis(s, i, round ? s->choice->rank : least(FIRST, s->choice->rank));
             if (is_better(s, &s->bases[i], s->best))
                 s->best = &s->bases[i];

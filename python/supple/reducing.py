@@ -1,0 +1,68 @@
+"""The program simreduce from Python: a reduced-order model with a stated error."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from typing import Iterable, Optional, Sequence, Union
+
+from ._library import Error, Status
+
+Path = Union[str, 'os.PathLike[str]']
+_STATEMENT = re.compile(r'r = (\d+), .*: error of (.*) at most ([-+.0-9e]+) %')
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What simreduce has written, and its statement."""
+    basis: str
+    """The name of the file of the basis."""
+    forces: str
+    """The name of the file of the polynomials or of the cubature."""
+    report: str
+    """The name of the table of errors over the number of coordinates, CSV."""
+    script: str
+    """The name of the shell script that makes the basis and the forces."""
+    r: int
+    """The number of coordinates."""
+    error: float
+    """The stated error, a part of 1."""
+    statement: str
+    """All lines that the program printed."""
+    kept: bool
+    """Whether the wanted error is kept; with best=True a model is written where it is not."""
+
+
+def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: float, steps: int, output: Path, error: float = 0.01,
+           quantity: str = 'position', gravity: Optional[Sequence[float]] = None, best: bool = False,
+           budget: Optional[float] = None, options: Sequence[str] = (), program: Path = 'simreduce') -> Reduced:
+    """The smallest reduced-order model of a mesh that keeps an error under loads (files of loads).
+
+    step is in s, gravity in m/s2, budget in microseconds a step, in place of an error. `options` are others of the
+    program simreduce(1), which is looked for on the PATH; the names of what it writes begin with `output`. Error has
+    the program's message and its exit code; with exit code 1 no model keeps the error."""
+    words = [os.fspath(program), os.fspath(mesh), '--dt', repr(float(step)), '--steps', str(int(steps)), '-o',
+             os.fspath(output)]
+    for path in loads:
+        words += ['--loads', os.fspath(path)]
+    if gravity is not None:
+        words += ['--gravity', ','.join(repr(float(g)) for g in gravity)]
+    words += ['--budget', repr(float(budget))] if budget is not None else ['--error', repr(float(error))]
+    words += ['--quantity', quantity] + (['--best'] if best else []) + list(options)
+
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    except OSError as failure:
+        raise Error(Status.SYSTEM, f'{words[0]}: {failure.strerror}') from failure
+
+    found = _STATEMENT.match(done.stdout)
+    if done.returncode not in (0, 1) or not found:
+        said = [line for line in done.stderr.splitlines() if ': ' in line] or [f'{words[0]}: exit {done.returncode}']
+        raise Error(done.returncode if done.returncode in set(Status) else Status.NUMERICAL, said[-1])
+
+    name = os.fspath(output)
+    with open(f'{name}.sh', encoding='utf-8') as script:
+        forces = f'{name}-poly.npz' if f'{name}-poly.npz' in script.read() else f'{name}-cubature.npz'
+    return Reduced(f'{name}-basis.npz', forces, f'{name}-report.csv', f'{name}.sh', int(found[1]),
+                   float(found[3]) / 100, done.stdout, done.returncode == 0)

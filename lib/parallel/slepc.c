@@ -1,6 +1,7 @@
 /* The module supple-slepc (parallel/module.h): MPI, errors and the table of functions. */
 #include "parallel/internal.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +64,50 @@ static PetscErrorCode on_error(MPI_Comm comm, int line, const char *function, co
     return code;
 }
 
+/* ---- memory ---- */
+
+/* Sums of OpenBLAS's kernels for AVX-512 depend on the alignment of vectors in memory, and addresses of malloc on what
+ * MPI has allocated before, which differs from run to run: every block begins at a line of the cache. */
+static PetscErrorCode allocate(size_t bytes, PetscBool clear, int line, const char function[], const char file[],
+                               void **memory)
+{
+    (void)line, (void)function, (void)file;
+    *memory = NULL;
+    if (bytes > 0 && posix_memalign(memory, 64, bytes) != 0)
+        return PETSC_ERR_MEM;
+    if (bytes > 0 && clear)
+        memset(*memory, 0, bytes);
+    return 0;
+}
+
+static PetscErrorCode release(void *memory, int line, const char function[], const char file[])
+{
+    (void)line, (void)function, (void)file;
+    free(memory);
+    return 0;
+}
+
+static PetscErrorCode enlarge(size_t bytes, int line, const char function[], const char file[], void **memory)
+{
+    void *larger;
+    const PetscErrorCode code = allocate(bytes, PETSC_FALSE, line, function, file, &larger);
+    if (code != 0)
+        return code;
+    if (*memory && larger) {
+        const size_t before = malloc_usable_size(*memory);
+        memcpy(larger, *memory, before < bytes ? before : bytes);
+    }
+    free(*memory);
+    *memory = larger;
+    return 0;
+}
+
 /* ---- start and end ---- */
 
 /* A file of options of the user's would change results. */
 static PetscErrorCode start_petsc(void)
 {
+    PetscCall(PetscMallocSet(allocate, release, enlarge));
     PetscCall(PetscOptionsSetValue(NULL, "-no_signal_handler", "true"));
     PetscCall(PetscOptionsSetValue(NULL, "-skip_petscrc", "true"));
     PetscCall(PetscOptionsSetValue(NULL, "-options_left", "false"));

@@ -11,7 +11,7 @@ function split(r, values) {
     const pairs = r * (r + 1) / 2, stride = up(pairs);
     const part = (k) => stride - down(stride - pairs + k * r - k * (k - 1) / 2);
     const sum = (f) => Array.from({length: r}, (_, k) => f(k)).reduce((x, y) => x + y, 0);
-    const lengths = {quadratic: stride + 4, cubic: sum(part), quartic: sum((k) => (k + 1) * part(k)), mass: r * up(r),
+    const lengths = {quadratic: stride + 4, cubic: sum(part), quartic: sum((k) => (k + 1) * part(k)), mass_matrix: r * up(r),
         gravity: 3 * r};
     const model = {r};
     let at = 0;

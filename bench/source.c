@@ -37,7 +37,7 @@ static void no_force(void *self, double t0, double t1, double *f)
     memset(f, 0, (size_t)((const sp_system *)self)->n * 8);
 }
 
-static void write_model(sp_context *context, const char *folder, const sp_polynomials *polynomials)
+static void write_model(sp_context *context, const char *folder, const sp_c_source_tables *tables)
 {
     static const char driver[] = "#include \"model.h\"\n"
                                  "static model_state state;\n"
@@ -55,7 +55,7 @@ static void write_model(sp_context *context, const char *folder, const sp_polyno
                                  "        status = model_step(&state, 0);\n"
                                  "    return status;\n"
                                  "}\n";
-    const sp_c_source source = {.name = "model", .origin = "bench", .polynomials = polynomials};
+    const sp_c_source source = {.name = "model", .origin = "bench", .tables = tables};
     for (int i = 0; i < 3; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, (const char *[]){"model.c", "model.h", "driver.c"}[i]);
@@ -71,23 +71,19 @@ static void write_model(sp_context *context, const char *folder, const sp_polyno
     }
 }
 
-static void write_tables(sp_context *context, const char *folder, const sp_polynomials *polynomials)
+static void write_tables(const char *folder, const sp_c_source_tables *tables)
 {
-    sp_c_source_tables tables;
     char path[4096];
-    if (sp_c_source_tables_new(context, polynomials, &tables) != SP_OK)
-        exit(1);
-    snprintf(path, sizeof path, "%s/tables-%d.bin", folder, (int)polynomials->r);
+    snprintf(path, sizeof path, "%s/tables-%d.bin", folder, (int)tables->r);
     FILE *file = fopen(path, "wb");
-    const sp_c_source_table *all[] = {&tables.quadratic, &tables.cubic, &tables.quartic, &tables.mass, &tables.gravity};
     int whole = file != NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all && whole; i++)
-        whole = fwrite(all[i]->values, 8, (size_t)all[i]->count, file) == (size_t)all[i]->count;
+    for (int i = 0; i < tables->count && whole; i++)
+        whole =
+            fwrite(tables->table[i].values, 8, (size_t)tables->table[i].count, file) == (size_t)tables->table[i].count;
     if (!whole || fclose(file)) {
         fprintf(stderr, "%s: cannot write\n", path);
         exit(1);
     }
-    sp_c_source_tables_free(&tables);
 }
 
 /* The compiled model as a library; its size in KiB. */
@@ -140,8 +136,12 @@ int main(int argc, char **argv)
             fprintf(stderr, "source: %s\n", context.message);
             return 1;
         }
-        write_model(&context, folder, &polynomials);
-        write_tables(&context, folder, &polynomials);
+        sp_c_source_tables tables;
+        if (sp_c_source_tables_new(&context, &polynomials, &tables) != SP_OK)
+            return 1;
+        write_model(&context, folder, &tables);
+        write_tables(folder, &tables);
+        sp_c_source_tables_free(&tables);
         void *library = compile(folder, compiler, r, &kib);
         void (*begin)(int, double, const double *);
         *(void **)&begin = dlsym(library, "begin");

@@ -100,7 +100,7 @@ static const double default_step = 0.01;
 static int64_t count_of(const sp_c_source *source, enum group g)
 {
     const int64_t counts[] = {
-        [ONE] = 1, [VECTOR] = 3, [PROBES] = 3 * source->probe_count, [COORDINATES] = source->polynomials->r};
+        [ONE] = 1, [VECTOR] = 3, [PROBES] = 3 * source->probe_count, [COORDINATES] = source->tables->r};
     return counts[groups[g].size];
 }
 
@@ -311,7 +311,7 @@ static void put_description(sp_stream *stream, const sp_fmu *fmu)
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"3.0\" "
                     "modelName=\"%s\" instantiationToken=\"%s\"\n    description=\"reduced-order deformable body with "
                     "%lld coordinates\" generationTool=\"Supple %s\" variableNamingConvention=\"structured\">\n",
-                    source->name, fmu->token, (long long)source->polynomials->r, SUPPLE_VERSION);
+                    source->name, fmu->token, (long long)source->tables->r, SUPPLE_VERSION);
 
     sp_stream_print(stream, "  <ModelExchange modelIdentifier=\"%s\" %s/>\n", source->name, flags);
     sp_stream_print(stream,

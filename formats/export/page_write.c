@@ -162,6 +162,18 @@ static void write_integers(sp_stream *stream, const char *key, int64_t count, co
     end_array(&array);
 }
 
+static void write_table(sp_stream *stream, const sp_c_source_table *table)
+{
+    if (table->values) {
+        write_doubles(stream, table->name, table->count, table->values);
+        return;
+    }
+    base64 array = begin_array(stream, table->name);
+    for (int64_t i = 0; i < table->count; i++)
+        put_bits(&array, (uint32_t)table->numbers[i], 4);
+    end_array(&array);
+}
+
 /* ---- meshes ---- */
 
 static void find_center(const sp_animated_mesh *mesh, double center[3])
@@ -315,17 +327,9 @@ static void write_motion(sp_stream *stream, const sp_page_motion *motion, int64_
 static void write_model(sp_stream *stream, const sp_page_model *model)
 {
     const sp_c_source_tables *tables = model->tables;
-    const struct {
-        const char *key;
-        const sp_c_source_table *table;
-    } arrays[] = {{"quadratic", &tables->quadratic},
-                  {"cubic", &tables->cubic},
-                  {"quartic", &tables->quartic},
-                  {"mass", &tables->mass},
-                  {"gravity", &tables->gravity}};
 
-    sp_stream_print(stream, "{\"r\":%lld,\"point\":\"%s\",", (long long)tables->r,
-                    model->vertices ? "vertex" : "surface");
+    sp_stream_print(stream, "{\"r\":%lld,\"polynomial\":%s,\"point\":\"%s\",", (long long)tables->r,
+                    tables->cubic ? "true" : "false", model->vertices ? "vertex" : "surface");
     write_numbers(stream, "damping", 2, model->damping);
 
     sp_stream_print(stream, ",\"regions\":[");
@@ -340,9 +344,9 @@ static void write_model(sp_stream *stream, const sp_page_model *model)
     }
     sp_stream_bytes(stream, "]", 1);
 
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    for (int i = 0; i < tables->count; i++) {
         sp_stream_bytes(stream, ",", 1);
-        write_doubles(stream, arrays[i].key, arrays[i].table->count, arrays[i].table->values);
+        write_table(stream, &tables->table[i]);
     }
 
     if (model->vertices) {
@@ -355,7 +359,7 @@ static void write_model(sp_stream *stream, const sp_page_model *model)
     sp_stream_bytes(stream, ",", 1);
     write_text(stream, "basis", model->basis_file);
     sp_stream_bytes(stream, ",", 1);
-    write_text(stream, "polynomials", model->polynomials_file);
+    write_text(stream, tables->element_count ? "cubature" : "polynomials", model->force_file);
 
     sp_stream_print(stream, "},\"probes\":[");
     for (int64_t i = 0; i < model->point_count; i++) {

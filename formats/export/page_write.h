@@ -45,7 +45,7 @@ typedef struct sp_page_model {
     int64_t region_count;
     const sp_page_region *regions;
     const int64_t *vertices; /* [skin_count] vertices of the mesh, for forces on them; NULL: on the embedded surface */
-    const char *mesh_file, *basis_file, *polynomials_file;
+    const char *mesh_file, *basis_file, *force_file; /* force: polynomials or a cubature */
     int64_t point_count;
     const sp_page_point *points;
 } sp_page_model;

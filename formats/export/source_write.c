@@ -1,6 +1,5 @@
 #include "formats/export/source_write.h"
 
-#include "formats/export/source_tables.h"
 #include "formats/export/stream.h"
 
 #include <ctype.h>
@@ -13,8 +12,17 @@
 static const char header_text[] =
 #include "formats/model_h.inc"
     ;
-static const char code_text[] =
+static const char begin_text[] =
 #include "formats/model_c.inc"
+    "\n";
+static const char polynomials_text[] =
+#include "formats/model_polynomials_c.inc"
+    "\n";
+static const char cubature_text[] =
+#include "formats/model_cubature_c.inc"
+    "\n";
+static const char end_text[] =
+#include "formats/model_equations_c.inc"
     "\n"
 #include "formats/model_motion_c.inc"
     ;
@@ -90,14 +98,9 @@ static void format_number(const writer *w, double value, char text[40])
         strcat(text, "f");
 }
 
-static void put_number(writer *w, double value)
+/* With a comma, in lines of at most 118 characters. */
+static void put_entry(writer *w, const char *text)
 {
-    char text[40];
-    if (!fits(w, value)) {
-        w->range = true;
-        value = 0;
-    }
-    format_number(w, value, text);
     const int length = (int)strlen(text) + 1;
     if (w->column + length > 118) {
         sp_stream_print(&w->stream, "\n");
@@ -107,9 +110,29 @@ static void put_number(writer *w, double value)
     w->column += length + (w->column ? 1 : 4);
 }
 
-static void begin_table(writer *w, const char *name, const char *size)
+static void put_number(writer *w, double value)
 {
-    sp_stream_print(&w->stream, "static const %s_real %s_%s%s = {\n", w->source->name, w->source->name, name, size);
+    char text[40];
+    if (!fits(w, value)) {
+        w->range = true;
+        value = 0;
+    }
+    format_number(w, value, text);
+    put_entry(w, text);
+}
+
+static void put_integer(writer *w, int32_t value)
+{
+    char text[12];
+    snprintf(text, sizeof text, "%d", (int)value);
+    put_entry(w, text);
+}
+
+/* type: a name in C; NULL: NAME_real. */
+static void begin_table(writer *w, const char *type, const char *name, const char *size)
+{
+    sp_stream_print(&w->stream, "static const %s%s %s_%s%s = {\n", type ? type : w->source->name, type ? "" : "_real",
+                    w->source->name, name, size);
     w->column = 0;
 }
 
@@ -120,11 +143,14 @@ static void end_table(writer *w)
 
 /* ---- the tables ---- */
 
-static void put_table(writer *w, const char *name, const sp_c_source_table *table)
+static void put_table(writer *w, const sp_c_source_table *table)
 {
-    begin_table(w, name, "[]");
+    begin_table(w, table->numbers ? "int" : NULL, table->name, "[]");
     for (int64_t i = 0; i < table->count; i++)
-        put_number(w, table->values[i]);
+        if (table->numbers)
+            put_integer(w, table->numbers[i]);
+        else
+            put_number(w, table->values[i]);
     end_table(w);
 }
 
@@ -137,7 +163,7 @@ static void put_probes(writer *w)
         return;
 
     snprintf(size, sizeof size, "[][3]");
-    begin_table(w, "probe_places", size);
+    begin_table(w, NULL, "probe_places", size);
     for (int64_t p = 0; p < source->probe_count; p++) {
         sp_stream_print(&w->stream, "    {\n");
         for (int c = 0; c < 3; c++)
@@ -147,14 +173,14 @@ static void put_probes(writer *w)
     }
     end_table(w);
 
-    snprintf(size, sizeof size, "[][3][%lld]", (long long)source->polynomials->r);
-    begin_table(w, "probe_rows", size);
+    snprintf(size, sizeof size, "[][3][%lld]", (long long)source->tables->r);
+    begin_table(w, NULL, "probe_rows", size);
     for (int64_t p = 0; p < source->probe_count; p++) {
         sp_stream_print(&w->stream, "    {\n");
         for (int c = 0; c < 3; c++) {
             sp_stream_print(&w->stream, "    {\n");
-            for (int64_t i = 0; i < source->polynomials->r; i++)
-                put_number(w, source->probes[p].rows[c * source->polynomials->r + i]);
+            for (int64_t i = 0; i < source->tables->r; i++)
+                put_number(w, source->probes[p].rows[c * source->tables->r + i]);
             sp_stream_print(&w->stream, "\n    },\n");
             w->column = 0;
         }
@@ -187,24 +213,26 @@ static void put_capitals(writer *w, const char *text)
     }
 }
 
+static void put_size(writer *w, const char *name, int64_t value, const char *meaning)
+{
+    sp_stream_print(&w->stream, "#define ");
+    put_capitals(w, w->source->name);
+    sp_stream_print(&w->stream, "_%s %lld", name, (long long)value);
+    sp_stream_print(&w->stream, *meaning ? " /* %s */\n" : "\n", meaning);
+}
+
 static void put_sizes(writer *w)
 {
     const sp_c_source *source = w->source;
     sp_stream_print(&w->stream, "typedef %s %s_real;\n", source->single ? "float" : "double", source->name);
 
-    const struct {
-        const char *name, *meaning;
-        long long value;
-    } sizes[] = {{"R", "coordinates", source->polynomials->r},
-                 {"PROBES", "", source->probe_count},
-                 {"SINGLE", "numbers are: 0 double, 1 float", source->single}};
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        sp_stream_print(&w->stream, "#define ");
-        put_capitals(w, source->name);
-        sp_stream_print(&w->stream, "_%s %lld", sizes[i].name, sizes[i].value);
-        sp_stream_print(&w->stream, *sizes[i].meaning ? " /* %s */\n" : "\n", sizes[i].meaning);
-    }
+    put_size(w, "R", source->tables->r, "coordinates");
+    put_size(w, "PROBES", source->probe_count, "");
+    put_size(w, "SINGLE", source->single, "numbers are: 0 double, 1 float");
+    put_size(w, "CUBIC", source->tables->cubic, "1: the force is a cubic polynomial of q");
+    put_size(w, "ELEMENTS", source->tables->element_count, "whose weighted forces are summed; 0: a polynomial force");
+    if (source->tables->element_count)
+        put_size(w, "ELEMENT_ROWS", source->tables->element_rows, "displacements of an element, at most");
 
     if (source->probe_count == 0)
         return;
@@ -220,28 +248,26 @@ static void put_sizes(writer *w)
     sp_stream_print(&w->stream, "};\n");
 }
 
-static void put_tables(writer *w, const sp_c_source_tables *tables)
+static void put_tables(writer *w)
 {
-    put_table(w, "quadratic", &tables->quadratic);
-    put_table(w, "cubic", &tables->cubic);
-    put_table(w, "quartic", &tables->quartic);
-    put_table(w, "mass_matrix", &tables->mass);
-    put_table(w, "gravity", &tables->gravity);
-    begin_table(w, "damping_of_mesh", "[2]");
+    const sp_c_source_tables *tables = w->source->tables;
+    for (int i = 0; i < tables->count; i++)
+        put_table(w, &tables->table[i]);
+    begin_table(w, NULL, "damping_of_mesh", "[2]");
     put_number(w, w->source->damping[0]);
     put_number(w, w->source->damping[1]);
     end_table(w);
     put_probes(w);
 }
 
-static void put_text(writer *w, const char *text, const sp_c_source_tables *tables);
+static void put_text(writer *w, const char *text);
 
 /* What stands for a word of the text from `at` on: a mark, or "model" at the beginning of a name. Returns how many
  * characters it replaces; 0: none. */
-static size_t put_replacement(writer *w, const char *text, const char *at, const sp_c_source_tables *tables)
+static size_t put_replacement(writer *w, const char *text, const char *at)
 {
     static const char origin[] = "/*< origin >*/\n", sizes[] = "/*< sizes >*/\n", table_mark[] = "/*< tables >*/\n",
-                      variables[] = "/*< variables >*/\n";
+                      parts[] = "/*< parts >*/\n", variables[] = "/*< variables >*/\n";
 
     if (!strncmp(at, origin, sizeof origin - 1)) {
         put_comment(w);
@@ -253,13 +279,18 @@ static size_t put_replacement(writer *w, const char *text, const char *at, const
         return sizeof sizes - 1;
     }
 
-    if (tables && !strncmp(at, table_mark, sizeof table_mark - 1)) {
-        put_tables(w, tables);
+    if (!strncmp(at, parts, sizeof parts - 1)) {
+        put_size(w, "PARTS", w->source->tables->parts, "");
+        return sizeof parts - 1;
+    }
+
+    if (!strncmp(at, table_mark, sizeof table_mark - 1)) {
+        put_tables(w);
         return sizeof table_mark - 1;
     }
 
     if (w->variables && !strncmp(at, variables, sizeof variables - 1)) {
-        put_text(w, w->variables, NULL);
+        put_text(w, w->variables);
         return sizeof variables - 1;
     }
 
@@ -275,18 +306,19 @@ static size_t put_replacement(writer *w, const char *text, const char *at, const
     return 5;
 }
 
-static void put_text(writer *w, const char *text, const sp_c_source_tables *tables)
+static void put_text(writer *w, const char *text)
 {
     for (const char *at = text; *at;) {
-        const size_t replaced = put_replacement(w, text, at, tables);
+        const size_t replaced = put_replacement(w, text, at);
         if (replaced == 0)
             sp_stream_bytes(&w->stream, at, 1);
         at += replaced ? replaced : 1;
     }
 }
 
-static int write_text(sp_context *context, int descriptor, const sp_c_source *source, const char *text,
-                      const sp_c_source_tables *tables, const char *variables)
+/* Texts [count] one after another. */
+static int write_texts(sp_context *context, int descriptor, const sp_c_source *source, int count,
+                       const char *const *texts, const char *variables)
 {
     writer *w = malloc(sizeof *w);
     SP_PASS(sp_allocated(context, w));
@@ -296,7 +328,8 @@ static int write_text(sp_context *context, int descriptor, const sp_c_source *so
     w->variables = variables;
 
     sp_stream_begin(&w->stream, descriptor);
-    put_text(w, text, tables);
+    for (int i = 0; i < count; i++)
+        put_text(w, texts[i]);
     int status = sp_stream_end(context, &w->stream);
 
     if (status == SP_OK && w->range)
@@ -308,26 +341,21 @@ static int write_text(sp_context *context, int descriptor, const sp_c_source *so
 
 int sp_c_source_write_header(sp_context *context, int descriptor, const sp_c_source *source)
 {
-    return write_text(context, descriptor, source, header_text, NULL, NULL);
+    return write_texts(context, descriptor, source, 1, (const char *const[]){header_text}, NULL);
 }
 
 int sp_c_source_write_text(sp_context *context, int descriptor, const sp_c_source *source, const char *text,
                            const char *variables)
 {
-    return write_text(context, descriptor, source, text, NULL, variables);
+    return write_texts(context, descriptor, source, 1, &text, variables);
 }
 
 int sp_c_source_write_code(sp_context *context, int descriptor, const sp_c_source *source)
 {
-    sp_c_source_tables tables;
-    const int64_t r = source->polynomials->r;
-    if (r > SP_C_SOURCE_MOST)
-        return sp_fail(context, SP_INPUT, "%lld coordinates: a model as C source has at most %d", (long long)r,
-                       SP_C_SOURCE_MOST);
-    int status = sp_c_source_tables_new(context, source->polynomials, &tables);
-    if (status != SP_OK)
-        return status;
-    status = write_text(context, descriptor, source, code_text, &tables, NULL);
-    sp_c_source_tables_free(&tables);
-    return status;
+    const char *const texts[] = {begin_text, source->tables->element_count ? cubature_text : polynomials_text,
+                                 end_text};
+    if (source->tables->r > SP_C_SOURCE_MOST)
+        return sp_fail(context, SP_INPUT, "%lld coordinates: a model as C source has at most %d",
+                       (long long)source->tables->r, SP_C_SOURCE_MOST);
+    return write_texts(context, descriptor, source, 3, texts, NULL);
 }

@@ -1,11 +1,11 @@
-/* A reduced-order model as C source: NAME.c and NAME.h. The texts are formats/export/source/model.c and model.h, with
- * the coefficients in the place of the mark "tables", and NAME in the place of "model" in all names. */
+/* A reduced-order model as C source: NAME.c and NAME.h. The texts are those of formats/export/source, with the numbers
+ * of the model in the place of the mark "tables", and NAME in the place of "model" in all names. */
 #ifndef SP_FORMATS_EXPORT_SOURCE_WRITE_H
 #define SP_FORMATS_EXPORT_SOURCE_WRITE_H
 
-#include "reduced/cubic.h"
+#include "formats/export/source_tables.h"
 
-/* At r coordinates the table has about r⁴/24 numbers: 64 make a file of 19 MB. */
+/* At r coordinates polynomials have about r⁴/24 numbers: 64 make a file of 19 MB. */
 enum { SP_C_SOURCE_MOST = 64, SP_C_SOURCE_NAME = 64 };
 
 /* A point of the body. */
@@ -20,7 +20,7 @@ typedef struct sp_c_source {
     const char *origin; /* how the model was made, in lines, for a comment */
     bool single;        /* float, not double */
     double damping[2];  /* default α [1/s] and β [s] of Rayleigh damping */
-    const sp_polynomials *polynomials;
+    const sp_c_source_tables *tables;
     int64_t probe_count;
     const sp_c_source_probe *probes;
 } sp_c_source;

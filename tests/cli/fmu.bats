@@ -141,7 +141,7 @@ moves() {
     refused 2 '--sources-only applies to --to fmu' simexport mesh.npz basis.npz poly.npz --sources-only -o out.c
     refused 2 '--single applies to --to c' simexport mesh.npz basis.npz poly.npz --single -o out.fmu
     refused 2 'an FMU needs the mesh' simexport mesh.npz basis.npz -o out.fmu
-    refused 3 'an FMU is made of polynomials, not of a file of kind cubature' simexport mesh.npz basis.npz cub.npz -o out.fmu
+    refused 3 'an FMU is made of polynomials or a cubature, not of a file of kind trajectory' simexport mesh.npz basis.npz traj.npz -o out.fmu
     no_faults
 }
 

@@ -12,9 +12,38 @@ model_program() {
         masspca mesh.npz modes.npz deriv.npz -r $r -q -o b$r.npz
         polycoef mesh.npz b$r.npz -q -o p$r.npz
     fi
+    model=(mesh.npz --basis b$r.npz --poly p$r.npz)
     ending=.c
     done_well simexport mesh.npz b$r.npz p$r.npz --probe tip=30,12,surface:2 "$@" -o model.c
-    cc -O2 -std=c99 -I. model.c "$BATS_TEST_DIRNAME/source/$program.c" -lm -o "$program" || fault "$program: does not compile"
+    compiles "$program"
+}
+
+compiles() {
+    cc -O2 -std=c99 -I. model.c "$BATS_TEST_DIRNAME/source/$1.c" -lm -o "$1" || fault "$1: does not compile"
+}
+
+# cubature_model VERTEX [OPTION]...: model.c of a cubature with these options of the body mesh.npz in 10 coordinates, whose basis is b.npz. The
+# probe tip is the vertex.
+cubature_model() {
+    local vertex=$1
+    shift
+    if [ mesh.npz -nt b.npz ]; then
+        { modes mesh.npz -q -k 4 -o m.npz && modalderiv mesh.npz m.npz -q -o d.npz && masspca mesh.npz m.npz d.npz -q -r 10 -o b.npz; } ||
+            fault 'no basis'
+    fi
+    cubature mesh.npz b.npz --poses 40 --tolerance 0.03 -q "$@" -o c.npz || fault "cubature $*"
+    model=(mesh.npz --basis b.npz --model cubature --cub c.npz)
+    ending=.c
+    done_well simexport mesh.npz b.npz c.npz --probe tip="$vertex" -o model.c
+    strict=(-pedantic -Wall -Wextra -Wconversion -Werror -c -o model.o)
+    gcc -std=c99 -O2 "${strict[@]}" model.c 2> warnings || fault "$*: $(head -5 warnings)"
+    ! nm -u model.o | grep -vE ' (sqrt|mem(set|cpy|move)|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$' || fault 'a library is needed'
+}
+
+# law KEYS: mesh.npz of hexahedra, whose material has these keys.
+law() {
+    echo "[{\"name\": \"body\", \"density\": 1000, $1}]" > materials.json
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --materials materials.json -o mesh.npz || fault "$1"
 }
 
 # moves STEPS DT SEMI ALPHA BETA NEWMARK_BETA GAMMA G FORCE END BOUND: the C source and simulate give the same motion. Coordinates agree within
@@ -22,8 +51,8 @@ model_program() {
 moves() {
     local steps=$1 dt=$2 semi=$3 option=()
     [ "$semi" = 0 ] || option=(--semi-implicit)
-    printf 't0,t1,kind,id,fx,fy,fz\n0,%s,vertex,30,%s\n' "${10}" "$9" > pull.csv
-    simulate mesh.npz --basis b12.npz --poly p12.npz --loads pull.csv --dt "$dt" --steps "$steps" --damping-mass "$4" --damping-stiffness "$5" \
+    printf 't0,t1,kind,id,fx,fy,fz\n0,%s,vertex,%s,%s\n' "${10}" "${vertex-30}" "$9" > pull.csv
+    simulate "${model[@]}" --loads pull.csv --dt "$dt" --steps "$steps" --damping-mass "$4" --damping-stiffness "$5" \
         --beta "$6" --gamma "$7" --gravity="$8" --halvings 0 "${option[@]}" -o motion.npz 2> simulate.err || fault "$*: $(< simulate.err)"
     # shellcheck disable=SC2086
     ./motion "$dt" "$steps" "$semi" "$4" "$5" "$6" "$7" ${8//,/ } ${9//,/ } "${10}" > motion.txt || fault "$*: exit $?"
@@ -47,6 +76,78 @@ moves() {
         moves 1000 0.01 $semi 0.5 0 0.25 0.5 0,0,0 10,200,-100 2.345 1e-12
         moves 1000 0.01 $semi 0.2 0.003 0.3025 0.6 1,0,-9.81 0,0,-300 1.2345 1e-12
     done
+    no_faults
+}
+
+@test "C source of cubature: the motion of simulate" {
+    needs_numpy
+    local vertex=174 laws=('"young": 1e6, "poisson": 0.45, "law": "neo-hookean"'
+        '"young": 1e6, "poisson": 0.3, "law": "corotational"'
+        '"young": 1e6, "poisson": 0.3, "fibre": "fung", "fibre_stiffness": 1e5, "fibre_exponent": 2, "fibre_direction": [0.6, 0, 0.8]'
+        '"young": 1e6, "poisson": 0.3, "law": "stable-neo-hookean", "fibre": "stvk", "fibre_stiffness": 1e5, "fibre_direction": [0.6, 0, 0.8]'
+        '"law": "mooney-rivlin", "mooney": [1e5, 5e4, 1e6]'
+        '"young": 1e6, "poisson": 0.3, "law": "isochoric-neo-hookean"'
+        '"law": "linear", "stiffness": [2e6, 1e6, 1e6, 0, 0, 0, 2e6, 1e6, 0, 0, 0, 3e6, 0, 0, 0, 5e5, 0, 0, 6e5, 0, 7e5], "frame": [0, 1, 0, 0, 0, 1, 1, 0, 0]')
+    for keys in "${laws[@]}"; do
+        law "$keys"
+        cubature_model $vertex
+        compiles motion
+        for semi in 0 1; do # deflections of half the length of the bar
+            moves 200 0.01 $semi 0 0 0.25 0.5 0,0,-9.81 0,2000,-30000 1e9 1e-12
+            moves 200 0.01 $semi 0.2 0.003 0.3025 0.6 1,0,-9.81 0,0,-30000 1.2345 1e-12
+        done
+        compiles check
+        ./check > check.out || fault "$keys: check: exit $?"
+        [ ! -s check.out ] || fault "$keys: $(< check.out)"
+    done
+    no_faults
+}
+
+@test "C source of cubature: element types, and the exact linear part" {
+    needs_numpy
+    local vertex linear laws
+    for type in C3D4 C3D8 C3D8B C3D8I C3D10 C3D15 C3D20 C3D20R; do
+        "$PYTHON" "$BATS_TEST_DIRNAME/typed.py" ${type/B/} 5 2 1 run.inp blade
+        sed -i 's/210e9/21e8/' run.inp # rounding would be as large as the bound in steel, which is stiffer across than in bending
+        laws=('')
+        [[ $type == *[BI] ]] || laws+=('--law neo-hookean')
+        for law in "${laws[@]}"; do
+            option=()
+            [ $type != C3D8B ] || option=(--hexahedra averaged)
+            # shellcheck disable=SC2086
+            simimport run.inp $law "${option[@]}" -q -o mesh.npz || fault "$type $law"
+            vertex=$("$PYTHON" -c 'import numpy as np; print(np.load("mesh.npz")["vertices"][:, 0].argmax())')
+            for linear in sampled exact; do
+                cubature_model "$vertex" --linear $linear
+                compiles motion
+                moves 50 0.02 0 0 0 0.25 0.5 0,0,-9.81 0,20,-30 1e9 1e-12
+            done
+            compiles check
+            ./check 1e-3 > check.out || fault "$type $law: check: exit $?"
+            [ ! -s check.out ] || fault "$type $law: $(< check.out)"
+        done
+    done
+    no_faults
+}
+
+@test "C source of cubature fails in the step in which simulate fails, and in single precision" {
+    needs_numpy
+    local vertex=174
+    law '"young": 1e6, "poisson": 0.45, "law": "neo-hookean"'
+    cubature_model $vertex
+    compiles motion
+    printf 't0,t1,kind,id,fx,fy,fz\n0,1e9,vertex,174,0,1e6,1e5\n' > pull.csv
+    try ./motion 0.05 60 1 1 0 0.25 0.5 0 0 0 0 1e6 1e5 1e9
+    [[ $code = 1 && $err =~ ^step\ ([0-9]+):\ status\ [23]$ ]] || fault "motion: exit $code: $err"
+    local step=${BASH_REMATCH[1]} run=(simulate "${model[@]}" --loads pull.csv --dt 0.05 --damping-mass 1 --halvings 0 --semi-implicit -q)
+    try "${run[@]}" --steps $((step - 1)) -o motion.npz
+    [ "$code" = 0 ] || fault "simulate, before step $step: exit $code: $err"
+    try "${run[@]}" --steps "$step" -o motion.npz
+    [[ $code = 5 && $err =~ 'not positive definite'|'is inverted' ]] || fault "simulate, step $step: exit $code: $err"
+    simexport mesh.npz b.npz c.npz --probe tip=174 --single -o model.c
+    gcc -std=c99 -O2 "${strict[@]}" model.c 2> warnings || fault "single: $(head -5 warnings)"
+    compiles motion
+    moves 200 0.01 0 0.2 0.003 0.25 0.5 0,0,-9.81 0,2000,-30000 1.2345 2e-3
     no_faults
 }
 
@@ -198,14 +299,16 @@ damped_model() {
 @test "C source: bad input" {
     echo old > out.c
     echo old > out.h
-    refused 3 'cub.npz: .*made of polynomials, not of a file of kind cubature' simexport mesh.npz basis.npz cub.npz -o out.c
-    refused 3 'traj.npz: .*made of polynomials, not of a file of kind trajectory' simexport mesh.npz basis.npz traj.npz -o out.c
+    refused 3 'traj.npz: .*made of polynomials or a cubature, not of a file of kind trajectory' simexport mesh.npz basis.npz traj.npz -o out.c
     refused 3 'twin-basis.npz: .*another mesh' simexport mesh.npz twin-basis.npz poly.npz -o out.c
     refused 3 'poly.npz: .*another basis' simexport mesh.npz modes.npz poly.npz -o out.c
-    refused 2 'name the polynomials too' simexport mesh.npz basis.npz -o out.c
+    refused 2 'name the polynomials or the cubature too' simexport mesh.npz basis.npz -o out.c
     refused 2 'name the basis too' simexport mesh.npz poly.npz -o out.c
     refused 2 'name the mesh too' simexport basis.npz poly.npz -o out.c
     refused 2 'poly.npz and poly.npz: one file of that kind' simexport mesh.npz poly.npz poly.npz -o out.c
+    refused 2 'poly.npz and cub.npz: polynomials or a cubature can be taken, not both' simexport mesh.npz basis.npz poly.npz cub.npz -o out.c
+    refused 3 'twin-basis.npz: .*another mesh' simexport mesh.npz twin-basis.npz cub.npz -o out.c
+    refused 3 'cub.npz: .*another basis' simexport mesh.npz modes.npz cub.npz -o out.c
     for name in int.c class.c 1a.c a-b.c _a.c .c "$(printf 'a%.0s' {1..64}).c"; do
         refused 2 'cannot be a name in C: it ' simexport mesh.npz basis.npz poly.npz -o "$name"
     done
@@ -235,6 +338,14 @@ damped_model() {
     simimport many.npy --as snapshots --mesh mesh.npz -q -o many.npz 2> err || fault "simimport: $(< err)"
     polycoef mesh.npz many.npz -q -o many-poly.npz 2> err || fault "polycoef: $(< err)"
     refused 3 'many-poly.npz: 65 coordinates: a model as C source has at most 64' simexport mesh.npz many.npz many-poly.npz -o out.c
+    no_faults
+}
+
+@test "C source: weights per mode are refused" {
+    needs_numpy
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" cub.npz modal.npz \
+        'm["weight"] = np.asfortranarray(np.tile(m["weight"][:, None], (1, 6))); m["nested"] = m["weight"]' || fault forge
+    refused 3 'modal.npz: weights per mode make the stiffness unsymmetric' simexport mesh.npz basis.npz modal.npz -o out.c
     no_faults
 }
 

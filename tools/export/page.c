@@ -32,7 +32,7 @@ void tool_export_need_page(const char *target)
 static const double *columns_of(const tool_reduced_model *model, const tool_skin *skin, int64_t stride, sp_pool *pool)
 {
     const sp_columns *columns = &model->shape.columns.columns;
-    const int64_t r = model->polynomials.r;
+    const int64_t r = model->tables.r;
     double *targets = tool_allocate(pool, r, 3 * (size_t)stride * sizeof *targets);
     for (int64_t i = 0; i < r; i++)
         tool_skin_values(skin, 3, columns->U + i * columns->rows, targets + 3 * i * stride);
@@ -74,16 +74,14 @@ void tool_export_page_model(sp_context *context, int count, const char *const *p
     tool_reduced_model model;
     tool_animation shape;
     tool_skin skin;
-    sp_c_source_tables tables;
     sp_pool pool = {0};
 
     tool_reduced_model_read(context, "a page that one pulls", count, paths, &model);
     tool_animation_open(context, &model.shape, &(tool_animation_choice){.columns = "1", .every = 1}, &shape);
     tool_skin_open(context, &model.shape.mesh.mesh, false, &skin);
-    tool_check(sp_c_source_tables_new(context, &model.polynomials, &tables), model.files.polynomials);
 
     sp_animated_mesh mesh = shape.animation.meshes[0];
-    mesh.target_count = model.polynomials.r;
+    mesh.target_count = model.tables.r;
     mesh.targets = columns_of(&model, &skin, mesh.vertex_count, &pool);
 
     int64_t probe_count;
@@ -93,20 +91,19 @@ void tool_export_page_model(sp_context *context, int count, const char *const *p
         points[i] = (sp_page_point){probes[i].name, nearest(&skin, probes[i].place)};
 
     const sp_page_model page_model = {.mesh = &mesh,
-                                      .tables = &tables,
+                                      .tables = &model.tables,
                                       .damping = {model.damping[0], model.damping[1]},
                                       .region_count = model.shape.mesh.mesh.material_count,
                                       .regions = regions_of(&model.shape.mesh.mesh, &pool),
                                       .vertices = skin.embedded ? NULL : skin.vertex,
                                       .mesh_file = file_name(model.files.mesh),
                                       .basis_file = file_name(model.files.basis),
-                                      .polynomials_file = file_name(model.files.polynomials),
+                                      .force_file = file_name(model.files.force),
                                       .point_count = probe_count,
                                       .points = points};
 
     write_page(context, choice->target, &(sp_page){.title = mesh.name, .up = shape.animation.up, .model = &page_model});
 
-    sp_c_source_tables_free(&tables);
     tool_skin_close(&skin);
     tool_animation_close(&shape);
     tool_reduced_model_free(&model);

@@ -1,5 +1,6 @@
 #include "tools/export/source.h"
 
+#include "formats/cubature.h"
 #include "tools/common/places.h"
 #include "tools/common/trajectory.h"
 
@@ -96,7 +97,7 @@ const sp_c_source_probe *tool_reduced_model_probes(sp_context *context, const to
                                                    const char *text, sp_pool *pool, int64_t *count)
 {
     sp_list entries = {0};
-    probe_list list = {context, pool, &model->shape, model->polynomials.r, {0}};
+    probe_list list = {context, pool, &model->shape, model->tables.r, {0}};
     if (text)
         tool_places_split(text, pool, &entries);
     for (int64_t i = 0; i < entries.count; i++)
@@ -119,51 +120,88 @@ static tool_model_files find_files(sp_context *context, const char *what, int co
         tool_peek_kind(context, paths[i], kind);
 
         const char **place = NULL;
+        const bool cubature = !strcmp(kind, "cubature");
         if (!strcmp(kind, "mesh"))
             place = &files.mesh;
-        else if (!strcmp(kind, "polynomials"))
-            place = &files.polynomials;
+        else if (!strcmp(kind, "polynomials") || cubature)
+            place = &files.force;
         else if (!strcmp(kind, "basis") || !strcmp(kind, "modes") || !strcmp(kind, "snapshots"))
             place = &files.basis;
         if (!place)
-            tool_fail(SP_INPUT, paths[i], "%s is made of polynomials, not of a file of kind %s", what, kind);
+            tool_fail(SP_INPUT, paths[i], "%s is made of polynomials or a cubature, not of a file of kind %s", what,
+                      kind);
 
+        if (*place && place == &files.force && files.cubature != cubature)
+            tool_fail(SP_USAGE, NULL, "%s and %s: polynomials or a cubature can be taken, not both", *place, paths[i]);
         if (*place)
             tool_fail(SP_USAGE, NULL, "%s and %s: one file of that kind can be taken", *place, paths[i]);
         *place = paths[i];
+        files.cubature |= cubature;
     }
 
-    if (!files.mesh || !files.basis || !files.polynomials)
-        tool_fail(SP_USAGE, NULL, "%s needs the mesh, its basis and its polynomials: name the %s too", what,
+    if (!files.mesh || !files.basis || !files.force)
+        tool_fail(SP_USAGE, NULL, "%s needs the mesh, its basis, and its polynomials or cubature: name the %s too",
+                  what,
                   !files.mesh    ? "mesh"
                   : !files.basis ? "basis"
-                                 : "polynomials");
+                                 : "polynomials or the cubature");
     return files;
 }
 
-static void read_polynomials(sp_context *context, const char *what, const char *path, const tool_trajectory *model,
-                             sp_polynomials *polynomials, char hash[SP_HASH_LENGTH])
+/* What the file of the force must agree with. */
+static void check_force(const char *what, const char *path, const tool_trajectory *model, int64_t r, bool lumped,
+                        const char *of_mesh, const char *of_basis)
 {
-    static const char *const kinds[] = {"polynomials", NULL};
     const tool_columns *basis = &model->columns;
-    char mesh[SP_HASH_LENGTH], of_basis[SP_HASH_LENGTH];
-    sp_file file;
 
-    tool_read(path, NULL, kinds, false, &file);
-    strcpy(hash, file.hash);
-    tool_check(sp_polynomials_read(context, &file, polynomials, mesh, of_basis), path);
-    sp_file_free(&file);
-
-    tool_check_hash(path, "mesh", mesh, model->mesh.hash);
+    tool_check_hash(path, "mesh", of_mesh, model->mesh.hash);
     tool_check_hash(path, "basis", of_basis, basis->hash);
-    tool_check_lumping(path, polynomials->lumped, basis->columns.lumped, basis->path);
+    tool_check_lumping(path, lumped, basis->columns.lumped, basis->path);
 
-    if (polynomials->r > SP_C_SOURCE_MOST)
-        tool_fail(SP_INPUT, path, "%lld coordinates: %s has at most %d", (long long)polynomials->r, what,
-                  SP_C_SOURCE_MOST);
-    if (polynomials->r > basis->columns.count)
-        tool_fail(SP_INPUT, basis->path, "it has %lld columns, the polynomials %lld coordinates",
-                  (long long)basis->columns.count, (long long)polynomials->r);
+    if (r > SP_C_SOURCE_MOST)
+        tool_fail(SP_INPUT, path, "%lld coordinates: %s has at most %d", (long long)r, what, SP_C_SOURCE_MOST);
+    if (r > basis->columns.count)
+        tool_fail(SP_INPUT, basis->path, "it has %lld columns, the model %lld coordinates",
+                  (long long)basis->columns.count, (long long)r);
+}
+
+static void make_polynomials(sp_context *context, const char *what, sp_file *file, tool_reduced_model *model)
+{
+    const char *path = model->files.force;
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    sp_polynomials polynomials;
+
+    tool_check(sp_polynomials_read(context, file, &polynomials, mesh, basis), path);
+    check_force(what, path, &model->shape, polynomials.r, polynomials.lumped, mesh, basis);
+    tool_check(sp_c_source_tables_new(context, &polynomials, &model->tables), path);
+    sp_polynomials_free(&polynomials);
+}
+
+static void make_cubature(sp_context *context, const char *what, sp_file *file, tool_reduced_model *model)
+{
+    const char *path = model->files.force;
+    const sp_mesh *of = &model->shape.mesh.mesh;
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    sp_cubature cubature;
+    sp_fe_space body;
+
+    tool_check(sp_cubature_read(context, file, sp_mesh_element_count(of), &cubature, mesh, basis), path);
+    check_force(what, path, &model->shape, cubature.r, cubature.lumped, mesh, basis);
+    tool_check(sp_fe_space_new(context, of, &body), model->files.mesh);
+    tool_check(sp_c_source_tables_cubature(context, &body, &cubature, model->shape.columns.columns.U, &model->tables),
+               path);
+    sp_fe_space_free(&body);
+    sp_cubature_free(&cubature);
+}
+
+static void read_force(sp_context *context, const char *what, tool_reduced_model *model)
+{
+    static const char *const kinds[] = {"polynomials", "cubature", NULL};
+    sp_file file;
+    tool_read(model->files.force, NULL, kinds, false, &file);
+    strcpy(model->hash, file.hash);
+    (model->files.cubature ? make_cubature : make_polynomials)(context, what, &file, model);
+    sp_file_free(&file);
 }
 
 /* That of the materials, where they agree. */
@@ -182,13 +220,13 @@ void tool_reduced_model_read(sp_context *context, const char *what, int count, c
     model->files = find_files(context, what, count, paths);
     tool_trajectory_open(context, 2, (const char *const[]){model->files.mesh, model->files.basis}, 0, &model->shape);
     tool_hold_rows(&model->shape.mesh.mesh, &model->shape.columns);
-    read_polynomials(context, what, model->files.polynomials, &model->shape, &model->polynomials, model->hash);
+    read_force(context, what, model);
     find_damping(&model->shape.mesh, model->damping);
 }
 
 void tool_reduced_model_free(tool_reduced_model *model)
 {
-    sp_polynomials_free(&model->polynomials);
+    sp_c_source_tables_free(&model->tables);
     tool_trajectory_close(&model->shape);
 }
 
@@ -199,7 +237,7 @@ static char *describe(const char *name, const tool_reduced_model *model, sp_pool
         const char *what, *path, *hash;
     } lines[] = {{"mesh", model->files.mesh, model->shape.mesh.hash},
                  {"basis", model->files.basis, model->shape.columns.hash},
-                 {"polynomials", model->files.polynomials, model->hash}};
+                 {model->files.cubature ? "cubature" : "polynomials", model->files.force, model->hash}};
 
     size_t length = 400;
     for (int i = 0; i < TOOL_COUNT(lines); i++)
@@ -208,7 +246,7 @@ static char *describe(const char *name, const tool_reduced_model *model, sp_pool
 
     at += snprintf(at, length,
                    "%s: a reduced-order model with %lld coordinates, written by simexport %s. Made from (SHA-256)\n",
-                   name, (long long)model->polynomials.r, SUPPLE_VERSION);
+                   name, (long long)model->tables.r, SUPPLE_VERSION);
     for (int i = 0; i < TOOL_COUNT(lines); i++)
         at += snprintf(at, length - (size_t)(at - text), "    %s: %s %s\n", lines[i].what,
                        strcmp(lines[i].path, "-") ? tool_base_name(lines[i].path) : "standard input", lines[i].hash);
@@ -226,7 +264,7 @@ void tool_c_source_read(sp_context *context, const char *what, int count, const 
     memset(source, 0, sizeof *source);
     source->c.name = name_of(target, pool);
     tool_reduced_model_read(context, what, count, paths, &source->model);
-    source->c.polynomials = &source->model.polynomials;
+    source->c.tables = &source->model.tables;
     source->c.probes = tool_reduced_model_probes(context, &source->model, probes, pool, &source->c.probe_count);
     memcpy(source->c.damping, source->model.damping, sizeof source->c.damping);
     source->c.origin = describe(source->c.name, &source->model, pool);

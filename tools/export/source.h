@@ -6,15 +6,16 @@
 #include "tools/common/trajectory.h"
 
 typedef struct tool_model_files {
-    const char *mesh, *basis, *polynomials;
+    const char *mesh, *basis, *force; /* force: polynomials or a cubature */
+    bool cubature;
 } tool_model_files;
 
-/* A mesh, its basis and its polynomials, which belong together. */
+/* A mesh, its basis, and its polynomials or its cubature, which belong together. */
 typedef struct tool_reduced_model {
     tool_model_files files;
     tool_trajectory shape; /* the mesh and the basis, which may have more columns than the model has coordinates */
-    sp_polynomials polynomials;
-    char hash[SP_HASH_LENGTH]; /* of the polynomials */
+    sp_c_source_tables tables;
+    char hash[SP_HASH_LENGTH]; /* of the file of the force */
     double damping[2];         /* α [1/s] and β [s] of the mesh */
 } tool_reduced_model;
 

@@ -70,7 +70,7 @@ function readModel(model) {
         quadratic: arrayOf(Float64Array, model.quadratic),
         cubic: arrayOf(Float64Array, model.cubic),
         quartic: arrayOf(Float64Array, model.quartic),
-        mass: arrayOf(Float64Array, model.mass),
+        mass_matrix: arrayOf(Float64Array, model.mass_matrix),
         gravity: arrayOf(Float64Array, model.gravity),
         vertices: arrayOf(Int32Array, model.vertices)
     };

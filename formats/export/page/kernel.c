@@ -6,6 +6,8 @@
 typedef double model_real;
 #define MODEL_SINGLE 0
 #define MODEL_PROBES 0
+#define MODEL_CUBIC 1
+#define MODEL_ELEMENTS 0
 #define MODEL_R 64 /* SP_C_SOURCE_MOST */
 #include "formats/export/source/model.h"
 
@@ -27,6 +29,10 @@ static unsigned long kernel_lengths[TABLES];
 static const double model_damping_of_mesh[2] = {0, 0}; /* kernel.js sets it */
 
 #include "formats/export/source/model.c"
+
+#include "formats/export/source/model_polynomials.c"
+
+#include "formats/export/source/model_equations.c"
 
 #include "formats/export/source/model_motion.c"
 

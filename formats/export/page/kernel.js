@@ -9,7 +9,7 @@
  *         use(kernel.q);
  *     }
  *
- * The model is {r, quadratic, cubic, quartic, mass, gravity, damping}: the number of coordinates (1 to 64), five arrays
+ * The model is {r, quadratic, cubic, quartic, mass_matrix, gravity, damping}: the number of coordinates (1 to 64), five arrays
  * of numbers whose lengths and order formats/export/source_tables.h documents, and [alpha, beta] of Rayleigh damping.
  * The arrays are copied. All numbers are in SI units.
  *
@@ -25,7 +25,7 @@ const results = [
     'the motion is not finite: a smaller time step helps',
 ];
 
-const tables = ['quadratic', 'cubic', 'quartic', 'mass', 'gravity'];
+const tables = ['quadratic', 'cubic', 'quartic', 'mass_matrix', 'gravity'];
 
 export class Kernel {
     /* From the bytes of kernel.wasm, or from a WebAssembly.Module of them, which several kernels may share. */

@@ -20,7 +20,7 @@ export class Properties {
                 K[i * r + j] = K[j * r + i] = model.quadratic[at];
         for (let i = 0; i < r; i++)
             for (let j = 0; j < r; j++)
-                M[i * r + j] = model.mass[i * width + j];
+                M[i * r + j] = model.mass_matrix[i * width + j];
         this.massFactor = factor(M, r);
         this.stiffnessFactor = factor(K, r); /* null: the body is free to move as a whole */
         this.period = this.stiffnessFactor && 2 * Math.PI / lowestFrequency(this.stiffnessFactor, K, M, r);

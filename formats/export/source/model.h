@@ -6,10 +6,10 @@
  *
  *     M q'' + (alpha M + beta K(q)) q' + f(q) = F,     K = df/dq,
  *
- * whose force f is a cubic polynomial. The displacement of a vertex is the product of its rows of U with q. All numbers
- * are in SI units. model.c needs no library but the function sqrt. Nothing is allocated, and no variable is shared:
- * every state belongs to its caller, and several threads may each use their own. A state holds no pointers. To save it,
- * copy it.
+ * whose force f is a cubic polynomial, or (MODEL_ELEMENTS > 0) the weighted sum of the forces of few elements. The
+ * displacement of a vertex is the product of its rows of U with q. All numbers are in SI units. model.c needs no
+ * library but the function sqrt. Nothing is allocated, and no variable is shared: every state belongs to its caller,
+ * and several threads may each use their own. A state holds no pointers. To save it, copy it.
  *
  *     static model_state state;
  *     model_real force[MODEL_R] = {0};
@@ -32,7 +32,8 @@ enum {
     MODEL_OK = 0,
     MODEL_NOT_CONVERGED = 1, /* Newton's method did not converge in the permitted iterations: take a smaller step */
     MODEL_NOT_DEFINITE = 2,  /* the matrix of a semi-implicit step is not positive definite: take a smaller step */
-    MODEL_NOT_FINITE = 3,    /* a force or the result, or its square, is not a finite number */
+    MODEL_NOT_FINITE = 3,    /* a force or the result, or its square, is not a finite number, also where a semi-implicit
+                                step inverts an element whose law is not defined then */
     MODEL_BAD_ARGUMENT = 4   /* an option out of range, or a probe that does not exist */
 };
 
@@ -40,15 +41,22 @@ enum {
 #define MODEL_WIDTH ((MODEL_R + 3) / 4 * 4)
 #define MODEL_PADDED (MODEL_R + 4)
 #define MODEL_MATRIX (MODEL_R * MODEL_WIDTH)
+#if MODEL_ELEMENTS == 0
 #define MODEL_STRIDE ((MODEL_R * (MODEL_R + 1) / 2 + 3) / 4 * 4)
 #define MODEL_ROWS (MODEL_R * (MODEL_R + 1) * (MODEL_R + 2) / 6 + 4 * MODEL_R + 4)
+#endif
 
 /* Workspace of the functions below: nothing in it needs to be read, written or saved. */
 typedef struct model_scratch {
-    int known;         /* the next members hold the evaluation at `place` with `factor` */
+    int known;         /* the next members hold the evaluation at `place` with `factor`: 1: without K, 2: all */
     model_real factor; /* of the stiffness */
     model_real place[MODEL_PADDED], force[MODEL_WIDTH], K[MODEL_MATRIX], energy;
+#if MODEL_ELEMENTS > 0
+    model_real u[MODEL_ELEMENT_ROWS], element_force[MODEL_ELEMENT_ROWS];
+    model_real element_K[MODEL_ELEMENT_ROWS * MODEL_ELEMENT_ROWS], row[MODEL_WIDTH];
+#else
     model_real pairs[3][MODEL_STRIDE + 4], rows[MODEL_ROWS];
+#endif
     int decomposed; /* S is solved with by its eigenvectors V */
     model_real S[MODEL_MATRIX], inverse[MODEL_WIDTH], A[MODEL_MATRIX], V[MODEL_MATRIX];
     model_real rate, second_rate, v_base[MODEL_WIDTH], a_base[MODEL_WIDTH];
@@ -115,8 +123,8 @@ int model_step(model_state *state, const model_real *force);
 
 /* The internal force f [MODEL_R], the tangent stiffness K [MODEL_R * MODEL_R], which is symmetric, and the strain
  * energy at q [MODEL_R], or for q = NULL at the coordinates of the state. Of the state only the factors and the scratch
- * are used. One evaluation serves all three, for as long as q remains the same. Of coordinates so large that their
- * fourth powers overflow they are not finite numbers. */
+ * are used. One evaluation serves all three, for as long as q remains the same. They are not finite numbers where
+ * fourth powers of the coordinates overflow, and where the law of an inverted element is not defined. */
 void model_force(model_state *state, const model_real *q, model_real *f);
 void model_stiffness(model_state *state, const model_real *q, model_real *K);
 model_real model_energy(model_state *state, const model_real *q);

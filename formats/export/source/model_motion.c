@@ -48,7 +48,7 @@ static model_size model_residual(model_state *state, const model_real *q1)
 
     model_follow(state, q1);
     model_mass_times(state, w->a, w->inertia);
-    model_evaluate(state, q1);
+    model_evaluate(state, q1, state->damping_stiffness > 0);
 
     scale = model_larger(model_norm(w->force), model_norm(w->external));
     scale = model_larger(scale, model_norm(w->inertia));
@@ -75,24 +75,31 @@ static model_size model_residual(model_state *state, const model_real *q1)
 static void model_build(model_state *state, const model_real *q, model_real mass, model_real stiffness)
 {
     model_scratch *w = &state->scratch;
-    model_evaluate(state, q);
+    model_evaluate(state, q, 1);
     mass *= state->density_factor;
     for (int i = 0; i < MODEL_MATRIX; i++)
         w->S[i] = mass * model_mass_matrix[i] + stiffness * w->K[i];
 }
 
-/* S += factor times the derivative of K(q) along v, by a central difference, which is exact. */
+/* S += factor times the derivative of K(q) along v. For a cubic force a central difference is exact. Other forces use a
+ * difference to one side over a thousandth of the step, after K has been evaluated at q. */
 static void model_add_derivative(model_state *state, const model_real *q, const model_real *v, model_real factor)
 {
     model_scratch *w = &state->scratch;
     const model_real speed = model_norm(v), reach = model_norm(q);
     if (!(speed > 0))
         return;
-    const model_real s = model_larger(reach, state->dt * speed) / speed, weight = factor / (2 * s);
-    for (int sign = 1; sign >= -1; sign -= 2) {
+    const model_real s = MODEL_CUBIC ? model_larger(reach, state->dt * speed) / speed : state->dt / 1000,
+                     weight = factor / (MODEL_CUBIC ? 2 * s : s);
+
+    if (!MODEL_CUBIC)
+        for (int i = 0; i < MODEL_MATRIX; i++)
+            w->S[i] -= weight * w->K[i];
+
+    for (int sign = 1; sign >= (MODEL_CUBIC ? -1 : 1); sign -= 2) {
         for (int i = 0; i < MODEL_R; i++)
             w->trial[i] = q[i] + MODEL_NUMBER(sign) * s * v[i];
-        model_evaluate(state, w->trial);
+        model_evaluate(state, w->trial, 1);
         for (int i = 0; i < MODEL_MATRIX; i++)
             w->S[i] += MODEL_NUMBER(sign) * weight * w->K[i];
     }
@@ -256,6 +263,14 @@ static int model_iterate_once(model_state *state)
     for (int i = 0; i < MODEL_R; i++)
         w->q[i] = state->q[i] - w->correction[i];
 
+    /* Where the law of an inverted element is not defined, its energy is infinite. The next step begins with K at q1.
+     */
+    if (!MODEL_CUBIC) {
+        model_evaluate(state, w->q, 1);
+        if (!model_finite(w->energy))
+            return MODEL_NOT_FINITE;
+    }
+
     state->iterations_taken = 1;
     state->relative = 0;
     return MODEL_OK;
@@ -285,7 +300,7 @@ int model_acceleration(model_state *state, const model_real *q, const model_real
     model_scratch *w = &state->scratch;
 
     model_load(state, force);
-    model_evaluate(state, q);
+    model_evaluate(state, q, state->damping_stiffness > 0);
     model_damp(state, q, v);
 
     for (int i = 0; i < MODEL_R; i++)

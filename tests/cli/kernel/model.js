@@ -13,7 +13,7 @@ export function readModel(file) {
     const places = rows.length ? table('probe_places') : [];
     return {
         r, quadratic: table('quadratic'), cubic: table('cubic'), quartic: table('quartic'),
-        mass: table('mass_matrix'), gravity, damping: [...table('damping_of_mesh')],
+        mass_matrix: table('mass_matrix'), gravity, damping: [...table('damping_of_mesh')],
         probes: Array.from({length: rows.length / (3 * r)}, (_, p) => ({
             rows: rows.subarray(3 * r * p, 3 * r * (p + 1)), place: [...places.subarray(3 * p, 3 * p + 3)],
         })),

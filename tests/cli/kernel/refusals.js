@@ -24,7 +24,7 @@ const edited = (name, at, value) => ({[name]: model[name].map((x, i) => (i === a
 for (const r of [0, -1, 65, 1.5, NaN, undefined, '12'])
     await refused({r}, /coordinates: a model has 1 to 64/);
 await refused({r: model.r + 1}, /^quadratic: \d+ numbers, and \d+ belong to/);
-for (const name of ['quadratic', 'cubic', 'quartic', 'mass', 'gravity']) {
+for (const name of ['quadratic', 'cubic', 'quartic', 'mass_matrix', 'gravity']) {
     await refused({[name]: model[name].slice(1)}, new RegExp(`^${name}: \\d+ numbers, and \\d+ belong to \\d+ coord`));
     await refused({[name]: undefined}, new RegExp(`^${name}: no numbers`));
     await refused(edited(name, 2, NaN), new RegExp(`^${name}: the number 2 is NaN`));
@@ -81,7 +81,7 @@ const f = kernel.internalForce(), energies = kernel.energies();
 const work = f.reduce((sum, x, i) => sum + x * tiny[i] / 2, 0);
 check(Math.abs(energies.strain - work) < 1e-6 * work, `strain energy ${energies.strain}, work ${work}`);
 const up = Math.ceil(model.r / 4) * 4;
-const momentum = tiny.map((_, i) => tiny.reduce((sum, y, j) => sum + model.mass[i * up + j] * y, 0));
+const momentum = tiny.map((_, i) => tiny.reduce((sum, y, j) => sum + model.mass_matrix[i * up + j] * y, 0));
 const kinetic = tiny.reduce((sum, x, i) => sum + momentum[i] * x / 2, 0);
 check(Math.abs(energies.kinetic - kinetic) < 1e-12 * kinetic, `kinetic energy ${energies.kinetic}, not ${kinetic}`);
 const weight = tiny.reduce((sum, x, i) => sum + 9.81 * model.gravity[3 * i + 2] * x, 0);

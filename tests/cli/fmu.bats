@@ -9,8 +9,14 @@ fmu_program() {
         masspca mesh.npz modes.npz deriv.npz -r 12 -q -o b12.npz
         polycoef mesh.npz b12.npz -q -o p12.npz
     fi
+    model=(mesh.npz b12.npz --poly p12.npz)
+    fmu_of "$1"
+}
+
+# Makes model.fmu of `model`, a mesh, a basis and the option of simulate with the file of the force.
+fmu_of() {
     ending=.fmu
-    done_well simexport mesh.npz b12.npz p12.npz --probe tip=30,12,surface:2 -o model.fmu
+    done_well simexport "${model[0]}" "${model[1]}" "${model[3]}" --probe tip=30,12,surface:2 -o model.fmu
     [ -d fmu ] || unzip -q model.fmu -d fmu
     library=(fmu/binaries/*/model.so)
     cc -O2 -std=gnu99 -Wall -Wextra -Ifmu/sources "$BATS_TEST_DIRNAME/fmu/$1.c" fmu/sources/model.c -ldl -lm -lpthread -o "$1" || fault "$1: does not compile"
@@ -24,7 +30,7 @@ needs_compiler() {
 # moves DT EVERY STEPS ALPHA BETA G FORCE: by co-simulation and by simulate, to 1e-12 of the largest coordinate. G and FORCE are vectors with commas.
 moves() {
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,30,%s\n' "$7" > pull.csv
-    simulate mesh.npz --basis b12.npz --poly p12.npz --loads pull.csv --dt "$1" --steps $(($2 * $3)) --damping-mass "$4" --damping-stiffness "$5" \
+    simulate "${model[0]}" --basis "${model[@]:1}" --loads pull.csv --dt "$1" --steps $(($2 * $3)) --damping-mass "$4" --damping-stiffness "$5" \
         --gravity="$6" --halvings 0 -q -o motion.npz || fault "$*: simulate"
     # shellcheck disable=SC2086
     ./motion fmu ./${library[0]} "$1" "$2" "$3" "$4" "$5" ${6//,/ } ${7//,/ } > motion.txt || fault "$*: exit $?"
@@ -46,6 +52,27 @@ moves() {
     moves 0.01 1 1000 0 0 0,0,-9.81 0,20,-300
     moves 0.01 5 200 0.5 0 0,0,0 10,200,-100
     moves 0.005 1 1000 0.2 0.003 1,0,-9.81 0,0,-300
+    no_faults
+}
+
+@test "FMU of a cubature: co-simulation, derivatives and warnings" {
+    needs_compiler
+    needs_numpy
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --law neo-hookean -o mesh.npz
+    modes mesh.npz -q -k 4 -o m.npz
+    modalderiv mesh.npz m.npz -q -o d.npz
+    masspca mesh.npz m.npz d.npz -q -r 12 -o b.npz
+    cubature mesh.npz b.npz --poses 40 --tolerance 0.03 -q -o c.npz
+    model=(mesh.npz b.npz --cub c.npz)
+    fmu_of motion
+    moves 0.01 1 300 0 0 0,0,-9.81 0,2000,-30000
+    moves 0.01 5 60 0.5 0.003 0,0,-9.81 10,200,-30000
+    fmu_of check
+    ./check fmu "./${library[0]}" > check.out || fault "check: exit $?"
+    [ ! -s check.out ] || fault "$(head -20 check.out)"
+    gcc -std=c99 -O2 -pedantic -Wall -Wextra -Wconversion -Werror -c fmu/sources/model_fmi3.c -o w.o 2> warnings || fault "$(head -5 warnings)"
+    simexport mesh.npz b.npz c.npz --probe tip=30,12,surface:2 -o model.c
+    same_bytes model.c fmu/sources/model.c 'the C source'
     no_faults
 }
 

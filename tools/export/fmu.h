@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Writes `target` from a mesh, its basis and its polynomials, in any order. probes: the text of --probe; NULL: none.
- * sources_only: without a library. */
+/* Writes `target` from a mesh, its basis, and its polynomials or its cubature, in any order. probes: the text of
+ * --probe; NULL: none. sources_only: without a library. */
 void tool_export_fmu(sp_context *context, int count, const char *const *paths, const char *target, const char *probes,
                      bool sources_only);
 

@@ -240,12 +240,13 @@ static void model_add_stiff(model_instance *it, const double *q, const double *x
         to[i] += factor * model_product(K + i * MODEL_R, x);
 }
 
-/* to += factor (dK(q) along `change`) x, by a central difference, which is exact: K is quadratic in q. */
+/* to += factor (dK(q) along `change`) x, by a central difference. It is exact where K is quadratic in q, over any
+ * distance. Else it is taken over 1e-4 of q, so that its error is about 1e-8 of the change. */
 static void model_add_bent(model_instance *it, const double *change, const double *x, double factor, double *K,
                            double *to)
 {
     const double size = model_length(change), reach = model_length(it->body.q), far = it->step * model_length(x);
-    const double s = size > 0 ? (reach > far ? reach : far) / size : 0;
+    const double s = size > 0 ? (MODEL_CUBIC ? 1 : 1e-4) * (reach > far ? reach : far) / size : 0;
     double place[MODEL_R];
     if (!(s > 0)) /* no change, or x = 0 */
         return;

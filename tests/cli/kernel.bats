@@ -3,15 +3,20 @@
 
 load common
 
-# Makes the model model.c of $1 coordinates, and a folder of modules that Node can run.
-kernel_model() {
-    local r=$1
+# A folder of modules that Node can run.
+kernel_modules() {
     command -v node > /dev/null || skip 'no node'
     export KERNEL=$SUPPLE_BUILD/formats/export/page/kernel.wasm
     [ -f "$KERNEL" ] || skip 'built without the page'
     mkdir -p run
-    cp "$SUPPLE_SOURCE"/formats/export/page/{kernel,recorder}.js "$BATS_TEST_DIRNAME"/kernel/*.js run
+    cp "$SUPPLE_SOURCE"/formats/export/page/{kernel,recorder,data,linear,properties}.js "$BATS_TEST_DIRNAME"/kernel/*.js run
     echo '{"type": "module"}' > run/package.json
+}
+
+# Makes the model model.c of $1 coordinates.
+kernel_model() {
+    local r=$1
+    kernel_modules
     if [ ! -f p$r.npz ]; then
         if [ $r -gt 14 ]; then # than the shared modes and derivatives span
             modes mesh.npz -k 8 -q -o modes.npz
@@ -58,6 +63,60 @@ moves() {
             moves $r $semi 0.2 0.003 0.3025 0.6 1,0,-9.81 0,0,-300 1.2345
         done
     done
+    no_faults
+}
+
+# cubature_kernel LAW [OPTION]...: model.c of a cubature of hexahedra with 10 coordinates.
+cubature_kernel() {
+    kernel_modules
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --law "$1" -o mesh.npz
+    modes mesh.npz -q -k 4 -o m.npz
+    modalderiv mesh.npz m.npz -q -o d.npz
+    masspca mesh.npz m.npz d.npz -q -r 10 -o b.npz
+    cubature mesh.npz b.npz --poses 40 --tolerance 0.03 -q "${@:2}" -o c.npz
+    ending=.c
+    done_well simexport mesh.npz b.npz c.npz --probe 174 -o model.c
+}
+
+@test "the kernel of cubatures moves as simulate does" {
+    needs_numpy
+    local law semi option
+    printf 't0,t1,kind,id,fx,fy,fz\n0,1e9,vertex,174,0,2000,-30000\n' > pull.csv
+    for law in stvk neo-hookean corotational isochoric-neo-hookean stable-neo-hookean; do
+        cubature_kernel $law
+        for semi in 0 1; do
+            option=()
+            [ $semi = 0 ] || option=(--semi-implicit)
+            simulate mesh.npz --basis b.npz --cub c.npz --loads pull.csv --dt 0.01 --steps 200 --gravity 0,0,-9.81 --halvings 0 "${option[@]}" -q \
+                -o motion.npz 2> simulate.err || fault "$law: $(< simulate.err)"
+            node run/motion.js model.c 0.01 200 $semi 0 0 0.25 0.5 0 0 -9.81 0 2000 -30000 1e9 > motion.txt 2> node.err || fault "$law: $(< node.err)"
+            same_motion 1e-12 || fault "$law $semi"
+        done
+    done
+    no_faults
+}
+
+@test "the kernel of cubatures refuses what is no model" {
+    cubature_kernel neo-hookean
+    node run/cubature.js model.c 2> node.err || fault "$(< node.err)"
+    no_faults
+}
+
+@test "the page has the cubature of the C source" {
+    has page || skip 'built without the page'
+    cubature_kernel neo-hookean
+    simexport mesh.npz b.npz c.npz -q -o page.html 2> err || fault "$(< err)"
+    node run/page.js page.html model.c > said 2> node.err || fault "$(< node.err)"
+    [ "$(< said)" = '{"mesh":"mesh.npz","basis":"b.npz","cubature":"c.npz"}' ] || fault "$(< said)"
+    no_faults
+}
+
+@test "the page has the polynomials of the C source" {
+    has page || skip 'built without the page'
+    kernel_model 12
+    simexport mesh.npz b12.npz p12.npz -q -o page.html 2> err || fault "$(< err)"
+    node run/page.js page.html model.c > said 2> node.err || fault "$(< node.err)"
+    [ "$(< said)" = '{"mesh":"mesh.npz","basis":"b12.npz","polynomials":"p12.npz"}' ] || fault "$(< said)"
     no_faults
 }
 
@@ -113,8 +172,8 @@ choose_triangle() {
 # repeats SEMI STIFFNESS GRAVITY_Z: a recorded pull, repeated by the command in its file. The names of the files are hard to quote.
 repeats() {
     cp mesh.npz "it's.npz"
-    cp b12.npz basis.npz
-    cp p12.npz ./-poly$'\n'.npz
+    cp "${BASIS-b12.npz}" basis.npz
+    cp "${FORCE-p12.npz}" ./-poly$'\n'.npz
     node run/pull.js model.c "$@" > motion.txt 2> node.err || fault "$*: $(< node.err)"
     command=$(sed -n 's/^# simulate/simulate/p' pull.csv)
     [[ $(grep -c '^#' pull.csv) = 3 && $command == *' --steps 400 '* ]] || fault "$*: $(head -4 pull.csv)"
@@ -136,6 +195,22 @@ repeats() {
     masspca mesh.npz shapes.npz -r 4 -q -o drawn.npz 2> err || fault "masspca: $(< err)"
     polycoef mesh.npz drawn.npz -q -o drawn-poly.npz 2> err || fault "polycoef: $(< err)"
     simulate mesh.npz --basis drawn.npz --poly drawn-poly.npz --loads pull.csv --steps 10 -q -o drawn-motion.npz 2> err || fault "simulate: $(< err)"
+    no_faults
+}
+
+@test "simulate repeats a pull of a cubature" {
+    needs_numpy
+    BASIS=b.npz FORCE=c.npz
+    local linear
+    for linear in sampled exact; do
+        cubature_kernel neo-hookean --linear $linear
+        choose_triangle
+        simexport mesh.npz b.npz c.npz --probe "$PROBES" -o model.c
+        for run in '0 1 -9.81' '0 2.5 -9.81' '1 0.3 -1'; do
+            repeats $run
+        done
+        [[ $command == *" --cub './-poly"* || $command == *" --cub $'./-poly"* ]] || fault "$command"
+    done
     no_faults
 }
 

@@ -39,7 +39,7 @@ drives() {
     timeout 120 node "$BATS_TEST_DIRNAME/page/$program.mjs" "$@" > driver.txt 2>&1 || fault "$program $*: $(head -n 20 driver.txt)"
 }
 
-# repeats MESH BASIS POLYNOMIALS [settings|far]: the body is pulled, and simulate repeats the saved loads.
+# repeats MESH BASIS FORCE [settings|far]: the body with these polynomials or this cubature is pulled, and simulate repeats the saved loads.
 repeats() {
     local command steps
     makes_page "$1" "$2" "$3"
@@ -76,6 +76,21 @@ repeats() {
     polycoef bare.npz basis.npz -q -o poly.npz
     repeats bare.npz basis.npz poly.npz settings
     grep -q ',vertex,' said/pull.csv || fault 'loads of the surface'
+    no_faults
+}
+
+@test "a body of a cubature is pulled, of another law than StVK" {
+    needs_numpy
+    needs_browser
+    cp "$BATS_FILE_TMPDIR/spoon.obj" .
+    voxelize spoon.obj -n 30 --young 1.4e9 --poisson 0.42 --density 905 --law neo-hookean --fix-half-space 1,0,0,0.05 -q -o spoon.npz
+    modes spoon.npz -k 5 -q -o modes.npz
+    modalderiv spoon.npz modes.npz -q -o deriv.npz
+    masspca spoon.npz modes.npz deriv.npz -r 10 -q -o basis.npz
+    cubature spoon.npz basis.npz --poses 60 --tolerance 0.03 -q -o cub.npz
+    repeats spoon.npz basis.npz cub.npz
+    [[ $command == *' --basis basis.npz --cub cub.npz '* ]] || fault "$command"
+    repeats spoon.npz basis.npz cub.npz settings
     no_faults
 }
 

@@ -119,7 +119,7 @@ static void export_exchange(const export_files *files, bool scene)
                                                                .tolerance = files->chosen->tolerance}});
 }
 
-/* With polynomials a body that one pulls, else what moves. */
+/* With polynomials or a cubature a body that one pulls, else what moves. */
 static void export_page(const export_files *files)
 {
     const tool_page_choice choice = {.target = tool_output_path(),
@@ -137,7 +137,7 @@ static void export_page(const export_files *files)
     for (int i = 0; i < files->count; i++)
         if (!tool_is_scene(files->paths[i])) {
             tool_peek_any_kind(files->context, files->paths[i], kind);
-            model |= !strcmp(kind, "polynomials");
+            model |= !strcmp(kind, "polynomials") || !strcmp(kind, "cubature");
         }
 
     if (model)

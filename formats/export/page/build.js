@@ -1,10 +1,11 @@
-/* Makes the template of the page: node build.js SOURCE KERNEL OUTPUT. The folder of this file's copy has node_modules. */
+/* Makes the template of the page: node build.js SOURCE KERNEL CUBATURE OUTPUT. The folder of this file's copy has node_modules. */
 import {build} from 'esbuild';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
-const [source, kernel, output] = process.argv.slice(2);
+const [source, kernel, cubature, output] = process.argv.slice(2);
 const read = (name) => readFileSync(join(source, name), 'utf8');
+const base64 = (file) => JSON.stringify(readFileSync(file).toString('base64'));
 
 const script = await build({
     entryPoints: [join(source, 'main.js')],
@@ -13,7 +14,7 @@ const script = await build({
     format: 'iife',
     target: 'es2022',
     charset: 'ascii',
-    define: {KERNEL_WASM: JSON.stringify(readFileSync(kernel).toString('base64'))},
+    define: {KERNEL_WASM: base64(kernel), CUBATURE_WASM: base64(cubature)},
     write: false,
     logLevel: 'warning'
 });

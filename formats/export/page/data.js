@@ -64,16 +64,20 @@ function readMotion(motion) {
     };
 }
 
+/* Tables of formats/export/source_tables.h */
+const integers = ['kinds', 'shapes', 'elements'];
+const numbers = ['quadratic', 'cubic', 'quartic', 'constants', 'geometry', 'weights', 'rows', 'correction', 'mass_matrix',
+    'gravity'];
+
 function readModel(model) {
-    return model && {
-        ...model,
-        quadratic: arrayOf(Float64Array, model.quadratic),
-        cubic: arrayOf(Float64Array, model.cubic),
-        quartic: arrayOf(Float64Array, model.quartic),
-        mass_matrix: arrayOf(Float64Array, model.mass_matrix),
-        gravity: arrayOf(Float64Array, model.gravity),
-        vertices: arrayOf(Int32Array, model.vertices)
-    };
+    if (!model)
+        return model;
+    const read = {...model, vertices: arrayOf(Int32Array, model.vertices)};
+    for (const name of integers)
+        read[name] = arrayOf(Int32Array, model[name]);
+    for (const name of numbers)
+        read[name] = arrayOf(Float64Array, model[name]);
+    return read;
 }
 
 export function readData(text) {

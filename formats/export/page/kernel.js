@@ -1,5 +1,6 @@
 /* A reduced-order deformable body that moves by WebAssembly (kernel.c): the model and the integrator of the C source
- * that simexport writes, whose header formats/export/source/model.h documents the equations and the options.
+ * that simexport writes, whose header formats/export/source/model.h documents the equations and the options. There are
+ * two modules: kernel.wasm for polynomials and cubature.wasm for cubatures.
  *
  *     const kernel = await Kernel.create(bytes, model);
  *     kernel.setStep(0.001);
@@ -9,8 +10,9 @@
  *         use(kernel.q);
  *     }
  *
- * The model is {r, quadratic, cubic, quartic, mass_matrix, gravity, damping}: the number of coordinates (1 to 64), five arrays
- * of numbers whose lengths and order formats/export/source_tables.h documents, and [alpha, beta] of Rayleigh damping.
+ * The model is {r, damping, polynomial, ...}: the number of coordinates (1 to 64), [alpha, beta] of Rayleigh damping, of
+ * a cubature whether its force is a cubic polynomial, and arrays of numbers whose names, lengths and order
+ * formats/export/source_tables.h documents.
  * The arrays are copied. All numbers are in SI units.
  *
  * A force is an array of r numbers, the generalized force at the end of the step, in addition to gravity; null is none.
@@ -25,10 +27,14 @@ const results = [
     'the motion is not finite: a smaller time step helps',
 ];
 
-const tables = ['quadratic', 'cubic', 'quartic', 'mass_matrix', 'gravity'];
+const tables = [
+    ['quadratic', 'cubic', 'quartic', 'mass_matrix', 'gravity'],
+    ['kinds', 'constants', 'shapes', 'geometry', 'elements', 'weights', 'rows', 'correction', 'mass_matrix', 'gravity'],
+];
+const integers = ['kinds', 'shapes', 'elements'];
 
 export class Kernel {
-    /* From the bytes of kernel.wasm, or from a WebAssembly.Module of them, which several kernels may share. */
+    /* From the bytes of a module, or from a WebAssembly.Module of them, which several kernels may share. */
     static async create(source, model) {
         const made = await WebAssembly.instantiate(source, {});
         return new Kernel((made.instance ?? made).exports, model);
@@ -50,21 +56,28 @@ export class Kernel {
     }
 
     #open(model) {
-        const count = Number.isInteger(model.r) && model.r > 0, most = count && this.#wasm.kernel_open(model.r);
-        if (most === 0)
-            throw new Error('there is not enough memory for the model');
-        if (!count || most < model.r)
+        const count = Number.isInteger(model.r) && model.r > 0;
+        if (!count || this.#wasm.kernel_open(model.r, model.polynomial ? 1 : 0) < model.r)
             throw new RangeError(`${model.r} coordinates: a model has 1 to 64`);
-        tables.forEach((name, i) => {
-            const values = model[name], length = this.#wasm.kernel_length(i);
-            if (values?.length !== length)
-                throw new RangeError(`${name}: ${values?.length ?? 'no'} numbers, and ${length} belong to ` +
-                                     `${model.r} coordinates`);
-            const fault = values.findIndex((x) => !Number.isFinite(x));
-            if (fault >= 0)
-                throw new RangeError(`${name}: the number ${fault} is ${values[fault]}`);
-            new Float64Array(this.#wasm.memory.buffer, this.#wasm.kernel_table(i), length).set(values);
-        });
+        tables[this.#wasm.kernel_cubature()].forEach((name, i) => this.#fill(name, i, model[name], model.r));
+    }
+
+    /* Lengths follow from r and from the tables before. */
+    #fill(name, i, values, r) {
+        const wasm = this.#wasm, length = wasm.kernel_length(i, values?.length ?? 0);
+        if (!values || values.length !== length)
+            throw new RangeError(`${name}: ${values?.length ?? 'no'} numbers, and ${length} belong to ${r} coordinates`);
+        const fault = values.findIndex((x) => !Number.isFinite(x));
+        if (fault >= 0)
+            throw new RangeError(`${name}: the number ${fault} is ${values[fault]}`);
+        const at = wasm.kernel_table(i, length);
+        if (at === 0)
+            throw new Error('there is not enough memory for the model');
+        const Type = integers.includes(name) ? Int32Array : Float64Array;
+        new Type(wasm.memory.buffer, at, length).set(values);
+        const bad = wasm.kernel_fault(i);
+        if (bad >= 0)
+            throw new RangeError(`${name}: the number ${bad} is ${values[bad]}`);
     }
 
     /* Accelerations in balance with `force`, at the start of a motion and after a jump of the forces. Without a call
@@ -103,6 +116,14 @@ export class Kernel {
     internalForce() {
         this.#wasm.model_force(this.#state, 0, this.#force.byteOffset);
         return this.#force.slice();
+    }
+
+    /* The stiffness K at rest [r, r]. */
+    restStiffness() {
+        const matrix = new Float64Array(this.#wasm.memory.buffer, this.#wasm.kernel_place(6), this.r * this.r);
+        this.#force.fill(0);
+        this.#wasm.model_stiffness(this.#state, this.#force.byteOffset, matrix.byteOffset);
+        return matrix.slice();
     }
 
     #set(name, range, ...values) {

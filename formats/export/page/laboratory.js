@@ -31,7 +31,7 @@ function startReadings() {
 
 export class Laboratory {
     static async open(data) {
-        const module = await WebAssembly.compile(bytesOf(KERNEL_WASM));
+        const module = await WebAssembly.compile(bytesOf(data.model.elements ? CUBATURE_WASM : KERNEL_WASM));
         const create = () => Kernel.create(module, data.model);
         return new Laboratory(data, await create(), create);
     }
@@ -46,7 +46,7 @@ export class Laboratory {
         };
         this.recorder = new Recorder(data.model);
         stage.setCamera(shape.middle, 1.15 * shape.radius, data.up);
-        this.simulation = new Simulation(kernel, shape, new Properties(data.model), this.recorder);
+        this.simulation = new Simulation(kernel, shape, new Properties(data.model, kernel), this.recorder);
         this.pulling = new Pulling(stage, this.simulation, data.model.probes, say);
         this.settings = new Settings(this.simulation, {...data.model, up: data.up}, this.pulling,
             () => this.showRecording(), say);

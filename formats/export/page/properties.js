@@ -1,5 +1,4 @@
-/* What the tables of a model (formats/export/source_tables.h) tell at rest: its stiffness, its mass, how fast it swings
- * and how far a point gives way. */
+/* What a model tells at rest: its stiffness, its mass, how fast it swings and how far a point gives way. */
 import {factor, inner, lowestFrequency, solve} from './linear.js';
 
 /* Compliance of a point with the rows U [3, r]: the largest displacement, m/N, along an axis under a force along it. */
@@ -12,12 +11,9 @@ function along(L, r, rows) {
 }
 
 export class Properties {
-    constructor(model) {
-        const r = this.r = model.r, pairs = r * (r + 1) / 2, stride = Math.ceil(pairs / 4) * 4;
-        const K = new Float64Array(r * r), M = new Float64Array(r * r), width = Math.ceil(r / 4) * 4;
-        for (let i = 0, at = stride - pairs; i < r; i++)
-            for (let j = i; j < r; j++, at++)
-                K[i * r + j] = K[j * r + i] = model.quadratic[at];
+    constructor(model, kernel) {
+        const r = this.r = model.r, width = Math.ceil(r / 4) * 4;
+        const K = kernel.restStiffness(), M = new Float64Array(r * r);
         for (let i = 0; i < r; i++)
             for (let j = 0; j < r; j++)
                 M[i * r + j] = model.mass_matrix[i * width + j];

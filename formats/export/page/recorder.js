@@ -1,6 +1,7 @@
 /* Records the forces of pulls as a loads file (formats/loads.md), with which `simulate` repeats the motion.
  *
  *     const recorder = new Recorder({point: 'surface', files: {mesh, basis, polynomials}, regions: [{name, young}]});
+ *                                              or with `cubature` in the place of `polynomials`
  *     recorder.settings = {dt, gravity, alpha, beta, stiffness, semiImplicit};
  *     recorder.restart();                      the body rests, at the time 0
  *     recorder.add(1, {vertex, force});        after each step: its number, and the pull {vertex, force: [x, y, z]},
@@ -113,10 +114,10 @@ export class Recorder {
 
     /* The command that repeats the motion; '' where simulate has no option for it. */
     command() {
-        const {dt, gravity, alpha, beta, semiImplicit} = this.#settings, {mesh, basis, polynomials} = this.model.files;
-        const moduli = this.#moduli();
+        const {dt, gravity, alpha, beta, semiImplicit} = this.#settings, {mesh, basis, polynomials, cubature} = this.model.files;
+        const moduli = this.#moduli(), force = cubature ? `--cub ${word(cubature)}` : `--poly ${word(polynomials)}`;
         return moduli === null ? '' : [
-            `simulate ${word(mesh)} --basis ${word(basis)} --poly ${word(polynomials)} --loads ${word(this.fileName)}`,
+            `simulate ${word(mesh)} --basis ${word(basis)} ${force} --loads ${word(this.fileName)}`,
             `--dt ${dt} --steps ${this.#steps}`,
             ...(semiImplicit ? ['--semi-implicit'] : []),
             ...(gravity.some((g) => g !== 0) ? [`--gravity=${gravity.join(',')}`] : []),

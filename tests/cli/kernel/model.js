@@ -4,16 +4,17 @@ import {Kernel} from './kernel.js';
 
 export function readModel(file) {
     const text = readFileSync(file, 'utf8');
-    const table = (name) => {
-        const numbers = text.match(new RegExp(`model_${name}\\[[^=]*= \\{([^;]*)\\};`))[1].match(/[-+.e\d]+/g);
-        return Float64Array.from(numbers, Number);
-    };
+    const body = (name) => text.match(new RegExp(`model_${name}\\[[^=]*= \\{([^;]*)\\};`));
+    const table = (name) => Float64Array.from(body(name)[1].match(/[-+.e\d]+/g), Number);
+    const tables = ['quadratic', 'cubic', 'quartic', 'kinds', 'constants', 'shapes', 'geometry', 'elements', 'weights',
+        'rows', 'correction', 'mass_matrix'].filter(body);
     const gravity = table('gravity'), r = gravity.length / 3;
     const rows = /model_probe_rows/.test(text) ? table('probe_rows') : []; /* [probe, 3, r] */
     const places = rows.length ? table('probe_places') : [];
     return {
-        r, quadratic: table('quadratic'), cubic: table('cubic'), quartic: table('quartic'),
-        mass_matrix: table('mass_matrix'), gravity, damping: [...table('damping_of_mesh')],
+        ...Object.fromEntries(tables.map((name) => [name, table(name)])),
+        r, polynomial: /_CUBIC 1 /.test(readFileSync(file.replace(/c$/, 'h'), 'utf8')), gravity,
+        damping: [...table('damping_of_mesh')],
         probes: Array.from({length: rows.length / (3 * r)}, (_, p) => ({
             rows: rows.subarray(3 * r * p, 3 * r * (p + 1)), place: [...places.subarray(3 * p, 3 * p + 3)],
         })),
@@ -21,7 +22,8 @@ export function readModel(file) {
 }
 
 export function createKernel(model) {
-    return Kernel.create(readFileSync(process.env.KERNEL), model);
+    const file = process.env.KERNEL;
+    return Kernel.create(readFileSync(model.elements ? file.replace(/kernel.wasm$/, 'cubature.wasm') : file), model);
 }
 
 /* u = U q and U^T f of a probe */

@@ -11,7 +11,7 @@ const model = readModel(process.argv[2]), weights = [0.5, 0.2, 0.3], dt = 0.01, 
 const numbers = process.env.SURFACE.split(',').map(Number), corners = model.probes.slice(0, 3);
 const kernel = await createKernel(model);
 const recorder = new Recorder({
-    point: 'surface', files: {mesh: "it's.npz", basis: 'basis.npz', polynomials: '-poly\n.npz'},
+    point: 'surface', files: {mesh: "it's.npz", basis: 'basis.npz', [model.elements ? 'cubature' : 'polynomials']: '-poly\n.npz'},
     regions: JSON.parse(process.env.REGIONS ?? '[{"name": "body", "young": 1e6}]'),
 });
 recorder.settings = {dt, gravity: [0, 0, gravity], alpha: 0.3, beta: 0.002, stiffness, semiImplicit: semi === 1};

@@ -96,6 +96,7 @@ static const tool_spec spec = {
                 "  simexport spoon.npz -o spoon.inp\n"
                 "  simexport spoon.npz basis.npz poly.npz --probe tip=surface:5 -o spoon.c\n"
                 "  simexport spoon.npz basis.npz poly.npz --probe tip=surface:5 -o spoon.fmu\n"
+                "  simexport spoon.npz basis.npz cub.npz -o rubber.c\n"
                 "  simexport spoon.npz basis.npz traj.npz --color displacement -o motion.glb\n"
                 "  simexport scene.json motion.npz -o motion.usda\n"
                 "  simexport spoon.npz basis.npz poly.npz -o spoon.html\n"

@@ -57,6 +57,7 @@ commands() {
 	simexport K.npz -q -o out.mtx
 	simexport basis.npz -q -o out.U
 	simexport mesh.npz basis.npz poly.npz --probe tip=3 -q -o out.c
+	simexport mesh.npz basis.npz cub.npz -q -o out.c
 	simexport scene.json motion.npz -q -o out.csv
 	simexport mesh.npz basis.npz traj.npz --color displacement --quantize -q -o out.glb
 	simexport mesh.npz full.npz -q -o out.glb

@@ -106,7 +106,7 @@ moves() {
 @test "C source of cubature: element types, and the exact linear part" {
     needs_numpy
     local vertex linear laws
-    for type in C3D4 C3D8 C3D8B C3D8I C3D10 C3D15 C3D20 C3D20R; do
+    for type in C3D4 C3D8B C3D8I C3D10 C3D15 C3D20; do
         "$PYTHON" "$BATS_TEST_DIRNAME/typed.py" ${type/B/} 5 2 1 run.inp blade
         sed -i 's/210e9/21e8/' run.inp # rounding would be as large as the bound in steel, which is stiffer across than in bending
         laws=('')
@@ -117,11 +117,11 @@ moves() {
             # shellcheck disable=SC2086
             simimport run.inp $law "${option[@]}" -q -o mesh.npz || fault "$type $law"
             vertex=$("$PYTHON" -c 'import numpy as np; print(np.load("mesh.npz")["vertices"][:, 0].argmax())')
-            for linear in sampled exact; do
-                cubature_model "$vertex" --linear $linear
-                compiles motion
-                moves 50 0.02 0 0 0 0.25 0.5 0,0,-9.81 0,20,-30 1e9 1e-12
-            done
+            linear=exact
+            [ -z "$law" ] || linear=sampled
+            cubature_model "$vertex" --linear $linear
+            compiles motion
+            moves 50 0.02 0 0 0 0.25 0.5 0,0,-9.81 0,20,-30 1e9 1e-12
             compiles check
             ./check 1e-3 > check.out || fault "$type $law: check: exit $?"
             [ ! -s check.out ] || fault "$type $law: $(< check.out)"

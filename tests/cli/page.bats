@@ -89,7 +89,7 @@ repeats() {
     masspca spoon.npz modes.npz deriv.npz -r 10 -q -o basis.npz
     cubature spoon.npz basis.npz --poses 60 --tolerance 0.03 -q -o cub.npz
     repeats spoon.npz basis.npz cub.npz
-    [[ $command == *' --basis basis.npz --cub cub.npz '* ]] || fault "$command"
+    grep -q '^# simulate .* --basis basis.npz --cub cub.npz ' said/pull.csv || fault "$(grep '^# simulate' said/pull.csv)"
     repeats spoon.npz basis.npz cub.npz settings
     no_faults
 }

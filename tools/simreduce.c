@@ -1,4 +1,5 @@
 /* simreduce: the smallest reduced-order model that keeps an error, for a family of loads. */
+#include "formats/plain.h"
 #include "tools/reduce/search.h"
 
 #include <math.h>
@@ -89,12 +90,27 @@ static double parse_error(const char *text)
     return value;
 }
 
+/* Names go into a script and into other command lines. */
+static void check_name(const char *name)
+{
+    if (*name == '-')
+        tool_fail(SP_USAGE, NULL,
+                  "a name that begins with - is an option to the programs that are run: write ./ before it");
+    if (!sp_is_plain(name))
+        tool_fail(SP_USAGE, NULL, "a name with control characters cannot be in a script");
+}
+
 static void check_options(sp_context *context)
 {
     static char number[3][32];
     const double *g = chosen.gravity;
     chosen.mesh = tool_argument(0);
     chosen.name = tool_output_path();
+    check_name(chosen.mesh);
+    check_name(chosen.name);
+    for (int64_t i = 0; i < chosen.loads.count; i++)
+        check_name(chosen.loads.value[i]);
+
     chosen.seed = context->seed;
     chosen.error = chosen.budget > 0 ? 0.01 : parse_error(error_text);
     chosen.step = shortest(step, number[0]);
@@ -105,8 +121,6 @@ static void check_options(sp_context *context)
         tool_fail(SP_USAGE, NULL, "a model is for certain loads: name some with --loads, or --gravity");
     if (chosen.low > chosen.high)
         tool_fail(SP_USAGE, NULL, "--least %g is above --most %g", chosen.low, chosen.high);
-    if (!strcmp(chosen.name, "-"))
-        tool_fail(SP_USAGE, NULL, "-o names the beginning of the names of several files");
 }
 
 /* What a folder of work belongs to. */
@@ -131,6 +145,8 @@ int main(int argc, char **argv)
 
     check_options(context);
     reduce_open(&search);
+    if (tool_option_given("threads"))
+        search.commands.threads = reduce_text(&search.commands, "%d", context->threads);
     reduce_commands_open(&search.commands, reduce_text(&search.commands, "%s.work", chosen.name), describe(&search));
     reduce_find(&search);
 

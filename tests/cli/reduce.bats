@@ -47,6 +47,16 @@ at_most() {
         at_most "$error" "$(stated one.sh)" || fault "load $n: $error is above what is stated, $(stated one.sh)"
     done
 
+    # one thread, and names with blanks and quotes
+    mkdir "other's work"
+    cp bar.npz pull.csv push.csv "other's work"
+    (cd "other's work" && mv pull.csv "pull '1'.csv" && simreduce bar.npz --loads "pull '1'.csv" --loads push.csv --dt 0.02 --steps 60 --error 2% -t 1 -q -o "o ne" > said.txt 2> err && sh "o ne.sh" 2> err) || fault "quotes: $(< "other's work/err")"
+    "$PYTHON" - one-basis.npz "other's work/o ne-basis.npz" <<-'END' || fault 'one thread has another basis'
+	import sys, zipfile
+	a, b = (zipfile.ZipFile(f).read('U.npy') for f in sys.argv[1:])
+	sys.exit(a != b)
+	END
+
     mkdir again
     cp bar.npz pull.csv push.csv again
     (cd again && sh ../one.sh 2> err) || fault "the script: $(< again/err)"
@@ -125,6 +135,7 @@ at_most() {
     refused 3 '^simreduce: late.csv: load 1 begins at 5 s, and the motion ends at 1.2 s$' simreduce bar.npz --loads late.csv --dt 0.02 --steps 60 -q -o no
     refused 3 '^simreduce: free.npz: it has no fixed vertices: bodies that are free are not searched for yet$' simreduce free.npz --loads pull.csv --dt 0.02 -q -o no
     refused 3 '^simreduce: no.npz: cannot open: ' simreduce no.npz --loads pull.csv --dt 0.02 -q -o no
+    refused 2 '^simreduce: a name that begins with - is an option to the programs that are run: write ./ before it$' simreduce bar.npz --loads pull.csv --dt 0.02 -q -o -
     [ ! -e no.work ] || fault 'a folder was made'
     no_faults
 }

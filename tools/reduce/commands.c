@@ -59,6 +59,22 @@ static void add_step(reduce_commands *commands, const char *output, const char *
         output, text, words ? tool_allocate_copy(&commands->pool, words, count + 1, sizeof *words) : NULL};
 }
 
+/* Adds a word to a line for the shell, quoted where it must be. */
+static const char *add_word(reduce_commands *commands, const char *line, const char *word)
+{
+    static const char safe[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-"; /* plain to every shell */
+    if (*word && strspn(word, safe) == strlen(word))
+        return reduce_text(commands, "%s%s%s", line, *line ? " " : "", word);
+
+    line = reduce_text(commands, "%s '", line);
+    for (size_t length; *word; word += length + (word[length] != 0)) {
+        length = strcspn(word, "'");
+        line = reduce_text(commands, "%s%.*s%s", line, (int)length, word, word[length] ? "'\\''" : "");
+    }
+    return reduce_text(commands, "%s'", line);
+}
+
 /* ---- the folder ---- */
 
 /* Writes a small file of the folder. These files are read only by this program and its children, which refuse what is
@@ -110,7 +126,7 @@ const char *reduce_write(reduce_commands *commands, const char *name, const char
     const char *path = reduce_path(commands, name);
     write_text(path, text, false);
     append(&commands->made, path);
-    add_step(commands, path, reduce_text(commands, "cat > %s <<'END'\n%sEND", path, text), NULL);
+    add_step(commands, path, reduce_text(commands, "%s <<'END'\n%sEND", add_word(commands, "cat >", path), text), NULL);
     return path;
 }
 
@@ -127,7 +143,7 @@ static void mark(const reduce_commands *commands, const char *file, bool *needed
     }
 }
 
-void reduce_script(const reduce_commands *commands, int count, const char *const *files, FILE *stream)
+void reduce_script(reduce_commands *commands, int count, const char *const *files, FILE *stream)
 {
     const reduce_step *steps = commands->steps.data;
     sp_pool pool = {0};
@@ -135,7 +151,7 @@ void reduce_script(const reduce_commands *commands, int count, const char *const
 
     for (int i = 0; i < count; i++)
         mark(commands, files[i], needed);
-    fprintf(stream, "mkdir -p %s\n", commands->folder);
+    fprintf(stream, "%s\n", add_word(commands, "mkdir -p", commands->folder));
     for (int64_t i = 0; i < commands->steps.count; i++)
         if (needed[i])
             fprintf(stream, "%s\n", steps[i].text);
@@ -220,22 +236,6 @@ static int run(reduce_commands *commands, const char *const *words, char *said)
         return SP_SYSTEM;
     }
     return WEXITSTATUS(status) == 127 ? SP_SYSTEM : WEXITSTATUS(status);
-}
-
-/* Adds a word to a line for the shell, quoted where it must be. */
-static const char *add_word(reduce_commands *commands, const char *line, const char *word)
-{
-    static const char safe[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-"; /* plain to every shell */
-    if (*word && strspn(word, safe) == strlen(word))
-        return reduce_text(commands, "%s%s%s", line, *line ? " " : "", word);
-
-    line = reduce_text(commands, "%s '", line);
-    for (size_t length; *word; word += length + (word[length] != 0)) {
-        length = strcspn(word, "'");
-        line = reduce_text(commands, "%s%.*s%s", line, (int)length, word, word[length] ? "'\\''" : "");
-    }
-    return reduce_text(commands, "%s'", line);
 }
 
 /* The output of a command is the word behind -o or --csv. */

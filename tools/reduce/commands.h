@@ -51,7 +51,7 @@ void reduce_measure_words(reduce_commands *commands, const char *const *words);
 int reduce_draw_words(reduce_commands *commands, const char *const *words);
 
 /* Prints what makes these files [count] and all that they are made of, for a shell. */
-void reduce_script(const reduce_commands *commands, int count, const char *const *files, FILE *stream);
+void reduce_script(reduce_commands *commands, int count, const char *const *files, FILE *stream);
 
 /* Removes what was made in the folder, and the folder where nothing else is in it. */
 void reduce_commands_remove(reduce_commands *commands);

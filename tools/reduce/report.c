@@ -48,9 +48,8 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
     fprintf(stream, "%s  %.2g %% measured beside the full-order model, %s%s, %lld of %lld steps\n", before,
             100 * measured, files ? s->family.path[0] : "gravity", files > 1 ? " and the others" : "",
             (long long)s->witness_steps, (long long)s->choice->steps);
-    fprintf(stream,
-            "%s  %.2g %% beside the reference, largest of %lld unseen loads between the files and of the files\n",
-            before, 100 * s->final.error[q], (long long)members_of(s));
+    fprintf(stream, "%s  %.2g %% beside the reference, largest of %lld loads of the family and of the files\n", before,
+            100 * s->final.error[q], (long long)members_of(s));
     if (!s->full)
         fprintf(stream, "%s  %.2g %% error of the reference, measured beside the full-order model\n", before,
                 100 * s->rich_error[q]);

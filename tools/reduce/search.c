@@ -370,6 +370,13 @@ static void make_motions(reduce_search *s)
         add_member(s, &s->judges, "judge", i, &member);
     }
 
+    /* The corners of the family, where errors of large deformations are largest, judge although they are trained. */
+    const int64_t corners = files ? reduce_family_corners(&s->family) : 0;
+    for (int64_t i = 0; i < corners; i++) {
+        const reduce_motion corner = ((const reduce_motion *)s->trained.data)[i];
+        add_motion(&s->judges, corner.loads, corner.path, NULL);
+    }
+
     /* The files themselves judge too: the witness where it has all steps, else their motion by the rich model. */
     const reduce_motion *motions = s->witness.data;
     for (int64_t i = 0; i < s->witness.count; i++) {
@@ -670,6 +677,9 @@ void reduce_write_model(reduce_search *s)
         const reduce_motion fine = {.loads = motions[0].loads, .path = path};
         measure(s, basis, forces, NULL, choice->step, &fine, &table);
         take_errors(&table, 1, s->step_error);
+        if (s->step_error[choice->quantity] > choice->error)
+            tool_warn(choice->mesh, "half the time step changes %s by %.2g %%: take smaller steps than --dt %s",
+                      names[choice->quantity], 100 * s->step_error[choice->quantity], choice->step);
     }
 }
 

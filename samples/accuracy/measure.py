@@ -1,0 +1,178 @@
+"""Models with a stated error, and their true errors under loads that the search has not seen: measure.py FOLDER [BODY ...].
+
+For each body simreduce finds a model that keeps an error of position of 2 %. Then ten loads of its family are drawn, by another
+generator than that of simreduce, and the full-order model moves under each. The rows go to standard output, as Markdown.
+"""
+import csv
+import os
+import random
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MESHES = os.path.join(HERE, '../../../shared/meshes/surface')
+LOADS = 10
+GOAL = 0.02
+
+
+def box(path, x, y, z, nx, ny):
+    """A closed box from the origin, as OBJ."""
+    corner = [(a, b, c) for c in (0, z) for b in (0, y) for a in (0, x)]
+    faces = [(1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)]
+    with open(path, 'w', encoding='ascii') as f:
+        f.writelines('v %g %g %g\n' % c for c in corner)
+        f.writelines('f %d %d %d %d\n' % q for q in faces)
+
+
+def second_order(folder):
+    """A beam of ten-node tetrahedra, as an Abaqus deck of the sample beam, in metres."""
+    with open(f'{folder}/beam.inp', 'w', encoding='ascii') as f:
+        subprocess.run([sys.executable, f'{HERE}/../beam/model.py', 'tet10', '20', '1', '2'], stdout=f, check=True)
+
+
+BAR = '--grid box --enlarge 1 --fill --density 1000 --fix-half-space 1,0,0,0.001'.split()
+RUBBER = '--young 1e6 --poisson 0.45'.split()
+FORCE = {'bar': 60, 'thick': 3000}
+# name: model, words of voxelize or simimport, loads, step, steps, other words for all programs that move it
+BODIES = {
+    'spoon': ('spoon', '-n 40 --young 1.4e9 --poisson 0.42 --density 905 --fix-half-space 1,0,0,0.05'.split(),
+              ['0,0.12,surface,near:2.5,0,0.05,0,0,8000', '0,0.12,surface,near:2.5,0,0.05,0,4000,0'], '0.005', 100, []),
+    'bar': ('bar', BAR + RUBBER + ['-n', '24'], ['0,0.3,all,,0,0,60', '0,0.3,all,,0,60,0'], '0.01', 120, []),
+    'bar, tetrahedra': ('bar', BAR + RUBBER + ['-n', '24', '--tetrahedra'], ['0,0.3,all,,0,0,60', '0,0.3,all,,0,60,0'],
+                        '0.01', 120, []),
+    'bar, neo-Hookean': ('bar', BAR + RUBBER + ['-n', '16', '--law', 'neo-hookean'],
+                         ['0,0.3,all,,0,0,60', '0,0.3,all,,0,60,0'], '0.01', 120, []),
+    'bar, stable neo-Hookean': ('bar', BAR + RUBBER + ['-n', '16', '--law', 'stable-neo-hookean'],
+                                ['0,0.3,all,,0,0,60'], '0.01', 120, []),
+    'bar, soft and stiff': ('bar', BAR + RUBBER + ['-n', '24', '--region-box', 'tip,0.5,-inf,-inf,inf,inf,inf', '--materials',
+                                                   'materials.json'],
+                            ['0,0.3,all,,0,0,60', '0,0.3,all,,0,60,0'], '0.01', 120, []),
+    'thick block': ('thick', BAR + RUBBER + ['-n', '12'], ['0,0.2,all,,0,0,3000', '0,0.2,all,,3000,0,0'], '0.005', 120, []),
+    'beam, second order': ('beam', ['--young', '1e6', '--poisson', '0.3', '--density', '1000', '--fix-half-space',
+                                    '1,0,0,1e-6'], ['0,0.02,all,,0,0,2e-9'], '0.001', 100, []),
+    'armadillo, at a vertex': ('armadillo', '-n 24 --fill --young 1e6 --poisson 0.4 --density 1000 --fix-half-space 0,1,0,-0.5'.split(),
+                               ['0,0.2,vertex,near:0.42,0.2,0,40,20,0'], '0.005', 200, ['--damping-stiffness', '0.02']),
+    'armadillo, as a whole': ('armadillo', '-n 24 --fill --young 1e6 --poisson 0.4 --density 1000 --fix-half-space 0,1,0,-0.5'.split(),
+                              ['0,0.3,all,,300,0,0', '0,0.3,all,,0,0,300'], '0.01', 150, []),
+    'bunny': ('bunny', '-n 20 --fill --young 2e5 --poisson 0.4 --density 1000 --fix-half-space 0,1,0,-0.6'.split(),
+              ['0,0.3,all,,3000,0,0', '0,0.3,all,,0,0,3000'], '0.01', 150, []),
+    'dinosaur': ('dinosaur5k', '-n 30 --fill --young 1e6 --poisson 0.4 --density 1000 --fix-half-space 0,1,0,-0.3'.split(),
+                 ['0,0.2,all,,0,0,40', '0,0.2,all,,40,0,0'], '0.005', 150, []),
+}
+
+
+def run(folder, *words):
+    """A program in the folder; what it says goes to a file."""
+    with open(f'{folder}/said.txt', 'a', encoding='utf-8') as said:
+        return subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=said, text=True, check=False)
+
+
+def make_mesh(folder, model, words):
+    """mesh.npz; false where the model is not there."""
+    if model == 'beam':
+        second_order(folder)
+        return run(folder, 'simimport', 'beam.inp', *words, '-q', '-o', 'mesh.npz').returncode == 0
+    if model in ('bar', 'thick'):
+        box(f'{folder}/model.obj', 1, 0.1 if model == 'bar' else 0.5, 0.1 if model == 'bar' else 0.5, 1, 1)
+        with open(f'{folder}/materials.json', 'w', encoding='ascii') as f:
+            f.write('[{"name": "tip", "young": 1e5, "poisson": 0.45, "density": 1000}]')
+    elif model == 'spoon':
+        with open(f'{folder}/model.obj', 'w', encoding='ascii') as f:
+            subprocess.run([sys.executable, f'{HERE}/../spoon/model.py'], stdout=f, check=True)
+    elif os.path.exists(f'{MESHES}/{model}.obj'):
+        with open(f'{MESHES}/{model}.obj', 'rb') as f, open(f'{folder}/model.obj', 'wb') as to:
+            to.write(f.read())
+    else:
+        return False
+    return run(folder, 'voxelize', 'model.obj', *words, '-q', '-o', 'mesh.npz').returncode == 0
+
+
+def unseen(lines, duration, draw):
+    """A load of the family: weights of the files, amplitude and course as simreduce(1) states them."""
+    weights = [draw.expovariate(1) for _ in lines]
+    amplitude = draw.uniform(0.2, 1.2)
+    course = draw.choice(['', 'moved', 'ramp', 'sine'])
+    later, longer = (draw.uniform(0, 0.2) * duration, 2 ** draw.uniform(-1, 1)) if course else (0, 1)
+    text = ''
+    for line, weight in zip(lines, weights):
+        fields = line.split(',')
+        t0, t1 = float(fields[0]) + later, None
+        t1 = t0 + longer * (float(fields[1]) - float(fields[0]))
+        force = [amplitude * weight / sum(weights) * float(f) for f in fields[-3:]]
+        end = {'ramp': ',ramp', 'sine': ',sine:%.17g' % (0.5 / (t1 - t0))}.get(course, '')
+        text += '%.17g,%.17g,%s,%s%s\n' % (t0, t1, ','.join(fields[2:-3]), ','.join('%.17g' % f for f in force), end)
+    return text
+
+
+def error_of(folder, words):
+    """The error of position of a model beside the full-order one, and what one step of each takes in µs."""
+    run(folder, 'simvalidate', 'mesh.npz', *words, '-q', '--csv', 'errors.csv')
+    with open(f'{folder}/errors.csv', encoding='ascii') as f:
+        rows = list(csv.DictReader(f))
+    return float(rows[1]['position']), float(rows[1]['us_per_step'])
+
+
+def lower_bound(folder, words, goal):
+    """The smallest number of principal directions, in the mass, of the full-order motion under the first file itself that reach the error."""
+    run(folder, 'simfull', 'mesh.npz', '--loads', 'load0.csv', *words, '-q', '-o', 'own.npz')
+    run(folder, 'masspca', 'mesh.npz', 'own.npz', '-r', '30', '-q', '-o', 'own-basis.npz')
+    if run(folder, 'polycoef', 'mesh.npz', 'own-basis.npz', '-q', '-o', 'own-poly.npz').returncode:
+        return None
+    steps = words[:2] + words[4:]
+    run(folder, 'simvalidate', 'mesh.npz', '--basis', 'own-basis.npz', '--poly', 'own-poly.npz', '--ranks', '1-30', '--loads', 'load0.csv',
+        *steps, '--reference', 'own.npz', '-q', '--csv', 'own.csv')
+    with open(f'{folder}/own.csv', encoding='ascii') as f:
+        rows = [row for row in csv.DictReader(f) if row['r']]
+    return next((int(row['r']) for row in rows if row['position'] and float(row['position']) <= goal), None)
+
+
+def measure(root, name):
+    """The row of a body; None where its model is not there."""
+    model, words, lines, step, steps, others = BODIES[name]
+    folder = os.path.join(root, name.replace(' ', '-').replace(',', ''))
+    os.makedirs(folder, exist_ok=True)
+    if not make_mesh(folder, model, words):
+        return None
+    options = []
+    for i, line in enumerate(lines):
+        with open(f'{folder}/load{i}.csv', 'w', encoding='ascii') as f:
+            f.write(line + '\n')
+        options += ['--loads', f'load{i}.csv']
+
+    motion = ['--dt', step, '--steps', str(steps)] + others
+    start = time.time()
+    done = run(folder, 'simreduce', 'mesh.npz', *options, *motion, '--error', str(GOAL), '--best', '-o', 'model')
+    seconds = time.time() - start
+    said = done.stdout.splitlines()
+    if not said:
+        return f'| {name} | no model | | | | | | | {seconds:.0f} |'
+    r, stated = int(said[0].split(',')[0].split('=')[1]), float(said[0].split()[-2]) / 100
+    forces = ['--poly', 'model-poly.npz'] if os.path.exists(f'{folder}/model-poly.npz') else ['--cub', 'model-cubature.npz']
+
+    draw = random.Random(20261129)
+    errors = []
+    for _ in range(LOADS):
+        with open(f'{folder}/unseen.csv', 'w', encoding='ascii') as f:
+            f.write(unseen(lines, float(step) * steps, draw))
+        errors.append(error_of(folder, ['--basis', 'model-basis.npz', *forces, '--loads', 'unseen.csv', *motion])[0])
+    errors.sort()
+    own = lower_bound(folder, motion, stated) if forces[0] == '--poly' else None
+    above = sum(error > stated for error in errors)
+    ratio = stated / errors[len(errors) // 2]
+    return (f'| {name} | {r} | {own or ""} | {100 * stated:.2g} % | {100 * errors[-1]:.2g} % | {100 * errors[len(errors) // 2]:.2g} % '
+            f'| {ratio:.2g} | {above} | {seconds:.0f} |')
+
+
+def main():
+    root, names = sys.argv[1], sys.argv[2:] or list(BODIES)
+    print('| body | r | r of POD | stated | largest of 10 | median | stated / median | above | s |')
+    print('|---|---:|---:|---:|---:|---:|---:|---:|---:|', flush=True)
+    for name in names:
+        row = measure(root, name)
+        if row:
+            print(row, flush=True)
+
+
+if __name__ == '__main__':
+    main()

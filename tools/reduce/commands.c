@@ -17,16 +17,22 @@ enum { PATH_BUFFER = 4096, MOST_WORDS = 1200, SAID = 600 };
 
 const char *reduce_text(reduce_commands *commands, const char *format, ...)
 {
+    char *text;
+    size_t length;
     va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
+    FILE *stream = open_memstream(&text, &length);
+    if (!stream)
+        tool_out_of_memory();
 
-    char *text = tool_allocate_raw(&commands->pool, length + 1, 1);
     va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
+    vfprintf(stream, format, arguments);
     va_end(arguments);
-    return text;
+    if (fclose(stream))
+        tool_out_of_memory();
+
+    const char *copy = tool_allocate_copy(&commands->pool, text, (int64_t)length + 1, 1);
+    free(text);
+    return copy;
 }
 
 const char *reduce_path(reduce_commands *commands, const char *name)

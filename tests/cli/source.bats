@@ -121,7 +121,8 @@ moves() {
             [ -z "$law" ] || linear=sampled
             cubature_model "$vertex" --linear $linear
             compiles motion
-            moves 50 0.02 0 0 0 0.25 0.5 0,0,-9.81 0,20,-30 1e9 1e-12
+            # within the tolerance of Newton's method: a blade amplifies rounding, 2e-12 with kernels of AVX2 and 5e-13 with those of AVX-512
+            moves 50 0.02 0 0 0 0.25 0.5 0,0,-9.81 0,20,-30 1e9 1e-10
             compiles check
             ./check 1e-3 > check.out || fault "$type $law: check: exit $?"
             [ ! -s check.out ] || fault "$type $law: $(< check.out)"

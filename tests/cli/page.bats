@@ -83,7 +83,7 @@ repeats() {
     needs_numpy
     needs_browser
     cp "$BATS_FILE_TMPDIR/spoon.obj" .
-    voxelize spoon.obj -n 30 --young 1.4e9 --poisson 0.42 --density 905 --law neo-hookean --fix-half-space 1,0,0,0.05 -q -o spoon.npz
+    voxelize spoon.obj -n 60 --young 1.4e9 --poisson 0.42 --density 905 --law neo-hookean --fix-half-space 1,0,0,0.05 -q -o spoon.npz
     modes spoon.npz -k 5 -q -o modes.npz
     modalderiv spoon.npz modes.npz -q -o deriv.npz
     masspca spoon.npz modes.npz deriv.npz -r 10 -q -o basis.npz

@@ -44,7 +44,7 @@ if repeats:
 judge('positions beside U q, relative to the size', abs(positions - rest - U @ q).max() / size, 1e-5)
 u = np.linalg.norm(U[:skin] @ q, axis=1).max()
 print(f'# largest displacement {u / size:.3f} of the size')
-if u < 0.03 * size:
+if u < 0.05 * size:
     faults.append('it hardly deforms')
 
 # ---- normals ----

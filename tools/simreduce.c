@@ -1,5 +1,6 @@
 /* simreduce: the smallest reduced-order model that keeps an error, for a family of loads. */
 #include "formats/plain.h"
+#include "tools/common/shell.h"
 #include "tools/reduce/search.h"
 
 #include <math.h>
@@ -65,17 +66,6 @@ static const tool_spec spec = {
                 "    --quantity velocity --error 5% --best -o spoon\n",
 };
 
-/* The fewest digits that are read as the same number. */
-static const char *shortest(double value, char text[32])
-{
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    return text;
-}
-
 /* 1% or 0.01 */
 static double parse_error(const char *text)
 {
@@ -102,7 +92,7 @@ static void check_name(const char *name)
 
 static void check_options(sp_context *context)
 {
-    static char number[3][32];
+    static char number[3][TOOL_SHELL_REAL];
     const double *g = chosen.gravity;
     chosen.mesh = tool_argument(0);
     chosen.name = tool_output_path();
@@ -113,9 +103,10 @@ static void check_options(sp_context *context)
 
     chosen.seed = context->seed;
     chosen.error = chosen.budget > 0 ? 0.01 : parse_error(error_text);
-    chosen.step = shortest(step, number[0]);
-    chosen.damping_mass = tool_option_given("damping-mass") ? shortest(damping_mass, number[1]) : NULL;
-    chosen.damping_stiffness = tool_option_given("damping-stiffness") ? shortest(damping_stiffness, number[2]) : NULL;
+    chosen.step = tool_shell_real(step, number[0]);
+    chosen.damping_mass = tool_option_given("damping-mass") ? tool_shell_real(damping_mass, number[1]) : NULL;
+    chosen.damping_stiffness =
+        tool_option_given("damping-stiffness") ? tool_shell_real(damping_stiffness, number[2]) : NULL;
 
     if (!chosen.loads.count && g[0] == 0 && g[1] == 0 && g[2] == 0)
         tool_fail(SP_USAGE, NULL, "a model is for certain loads: name some with --loads, or --gravity");
@@ -127,14 +118,14 @@ static void check_options(sp_context *context)
 static const char *describe(reduce_search *s)
 {
     const reduce_choice *c = &chosen;
-    return reduce_text(&s->commands, "mesh %s, loads %016llx, %s", s->mesh.hash, (unsigned long long)s->family.sum,
-                       reduce_text(&s->commands,
-                                   "dt %s steps %lld gravity %.17g,%.17g,%.17g damping %s %s rank %lld "
-                                   "amplitudes %.17g %.17g seed %llu",
-                                   c->step, (long long)c->steps, c->gravity[0], c->gravity[1], c->gravity[2],
-                                   c->damping_mass ? c->damping_mass : "",
-                                   c->damping_stiffness ? c->damping_stiffness : "", (long long)c->rank, c->low,
-                                   c->high, (unsigned long long)c->seed));
+    return reduce_text(
+        &s->commands, "mesh %s, loads %016llx, %s", s->mesh.hash, (unsigned long long)s->family.sum,
+        reduce_text(&s->commands,
+                    "Supple " SUPPLE_VERSION " dt %s steps %lld gravity %.17g,%.17g,%.17g damping %s %s rank %lld "
+                    "amplitudes %.17g %.17g seed %llu",
+                    c->step, (long long)c->steps, c->gravity[0], c->gravity[1], c->gravity[2],
+                    c->damping_mass ? c->damping_mass : "", c->damping_stiffness ? c->damping_stiffness : "",
+                    (long long)c->rank, c->low, c->high, (unsigned long long)c->seed));
 }
 
 int main(int argc, char **argv)
@@ -154,9 +145,9 @@ int main(int argc, char **argv)
     if (!found)
         reduce_explain(&search);
     if (search.chosen > 0)
-        reduce_write_model(&search);
+        found &= reduce_write_model(&search);
     reduce_report(&search);
-    reduce_close(&search);
+    reduce_close(&search, found);
 
     const int status = tool_end();
     return status == SP_OK && !found ? SP_NO : status;

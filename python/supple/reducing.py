@@ -10,7 +10,7 @@ from typing import Iterable, Optional, Sequence, Union
 from ._library import Error, Status
 
 Path = Union[str, 'os.PathLike[str]']
-_STATEMENT = re.compile(r'r = (\d+), .*: error of (.*) at most ([-+.0-9e]+) %')
+_STATEMENT = re.compile(r'^r = (\d+), .*: error of .* at most ([-+.0-9e]+|inf) %$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: float, steps: int, o
 
     step is in s, gravity in m/s2, budget in microseconds a step, in place of an error. `options` are others of the
     program simreduce(1), which is looked for on the PATH; the names of what it writes begin with `output`. Error has
-    the program's message and its exit code; with exit code 1 no model keeps the error."""
+    the program's message and exit code, and NUMERICAL where no model keeps the error."""
     words = [os.fspath(program), os.fspath(mesh), '--dt', repr(float(step)), '--steps', str(int(steps)), '-o',
              os.fspath(output)]
     for path in loads:
@@ -49,20 +49,21 @@ def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: float, steps: int, o
     if gravity is not None:
         words += ['--gravity', ','.join(repr(float(g)) for g in gravity)]
     words += ['--budget', repr(float(budget))] if budget is not None else ['--error', repr(float(error))]
-    words += ['--quantity', quantity] + (['--best'] if best else []) + list(options)
+    words += ['--quantity', quantity] + (['--best'] if best else []) + list(options) + ['-q']
 
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as failure:
         raise Error(Status.SYSTEM, f'{words[0]}: {failure.strerror}') from failure
 
-    found = _STATEMENT.match(done.stdout)
+    found = _STATEMENT.search(done.stdout)
     if done.returncode not in (0, 1) or not found:
-        said = [line for line in done.stderr.splitlines() if ': ' in line] or [f'{words[0]}: exit {done.returncode}']
+        said = [line for line in (done.stderr + done.stdout).splitlines() if line] or [f'exit code {done.returncode}']
         raise Error(done.returncode if done.returncode in set(Status) else Status.NUMERICAL, said[-1])
 
+    # The second line of the script: "# The commands that make BASIS and FORCES."
     name = os.fspath(output)
     with open(f'{name}.sh', encoding='utf-8') as script:
-        forces = f'{name}-poly.npz' if f'{name}-poly.npz' in script.read() else f'{name}-cubature.npz'
+        forces = f'{name}-poly.npz' if f' and {name}-poly.npz.' in script.read(4096) else f'{name}-cubature.npz'
     return Reduced(f'{name}-basis.npz', forces, f'{name}-report.csv', f'{name}.sh', int(found[1]),
-                   float(found[3]) / 100, done.stdout, done.returncode == 0)
+                   float(found[2]) / 100, done.stdout, done.returncode == 0)

@@ -42,7 +42,8 @@ tests() {
 	    assert os.path.exists(path), path
 	assert supple.load(model.basis)['U'].shape[1] == model.r
 	for bad, status, said in (({'error': 2}, supple.Status.USAGE, '--error'), ({'mesh': 'no.npz'}, supple.Status.INPUT, 'no.npz'),
-	                          ({'program': 'no-such-program'}, supple.Status.SYSTEM, 'no-such-program')):
+	                          ({'program': 'no-such-program'}, supple.Status.SYSTEM, 'no-such-program'),
+	                          ({'error': 1e-9, 'options': ['-r', '2']}, supple.Status.NUMERICAL, 'no model of up to 2 coordinates')):
 	    try:
 	        supple.reduce(**{'mesh': 'mesh.npz', 'loads': ['pull.csv'], 'step': 0.01, 'steps': 20, 'output': 'bad', **bad})
 	    except supple.Error as failure:

@@ -1,7 +1,10 @@
 /* The script that remakes a file (tools/info/script.h), from histories written here by hand. */
 #include "tools/info/script.c"
 #include "base/context.h"
+#include "base/random.h"
 #include "test.h"
+
+#include <math.h>
 
 static const char tools[] = "simimport modes modalderiv masspca simfull";
 
@@ -257,11 +260,29 @@ TEST(quoting)
         char *text = NULL;
         size_t length = 0;
         FILE *stream = open_memstream(&text, &length);
-        script_quote(words[i][0], stream);
+        tool_shell_word(words[i][0], stream);
         fclose(stream);
         if (!text)
             abort();
         CHECK(!strcmp(text, words[i][1]), "%s, expected %s", text, words[i][1]);
         free(text);
+    }
+}
+
+/* Numbers that are read back as they were, 15 digits where these are enough. */
+TEST(reals)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } reals[] = {
+        {0.005, "0.005"}, {0.1 + 0.2, "0.30000000000000004"}, {1e300, "1e+300"}, {-2.5e-8, "-2.5e-08"}, {0, "0"}};
+    char text[TOOL_SHELL_REAL];
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        CHECK(!strcmp(tool_shell_real(reals[i].value, text), reals[i].text), "%s, expected %s", text, reals[i].text);
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        const double value = ldexp(sp_random_normal(7, 1, i), (int)(i % 200) - 100);
+        CHECK(strtod(tool_shell_real(value, text), NULL) == value, "%s is not %a", text, value);
     }
 }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "formats/plain.h"
+#include "tools/common/shell.h"
 #include "tools/info/script_words.h"
 
 #include <stdlib.h>
@@ -393,45 +394,27 @@ static int put_all(script *s, const char *hash, const char *name)
 
 /* ---- text ---- */
 
-void script_quote(const char *word, FILE *stream)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
-    if (*word && strspn(word, safe) == strlen(word)) {
-        fputs(word, stream);
-        return;
-    }
-    putc('\'', stream);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", stream);
-        else
-            putc(*word, stream);
-    putc('\'', stream);
-}
-
 /* A path is never taken for an option. */
 static void print_path(const char *path, FILE *stream)
 {
     char word[PATH + 2];
     snprintf(word, sizeof word, "%s%s", *path == '-' ? "./" : "", path);
     putc(' ', stream);
-    script_quote(word, stream);
+    tool_shell_word(word, stream);
 }
 
 static bool print_value(const json_t *value, FILE *stream)
 {
-    char text[40] = "";
+    char text[TOOL_SHELL_REAL] = "";
     if (json_is_integer(value))
         snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
 
-    /* The fewest digits that are read as the same number. */
     if (json_is_real(value))
-        for (int digits = 15; digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
-            snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
+        tool_shell_real(json_real_value(value), text);
     const char *word = json_is_string(value) ? json_string_value(value) : text;
     if (!*word || !sp_is_plain(word))
         return false;
-    script_quote(word, stream);
+    tool_shell_word(word, stream);
     return true;
 }
 
@@ -517,7 +500,7 @@ static int print_keyed(script *s, const json_t *entry, size_t number, const char
 
     snprintf(word, sizeof word, "%s=%s", key, path);
     putc(' ', s->stream);
-    script_quote(word, s->stream);
+    tool_shell_word(word, s->stream);
     return SP_OK;
 }
 

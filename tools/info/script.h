@@ -16,9 +16,6 @@
 int script_write(sp_context *context, const json_t *meta, const char *hash, const char *name, const char *tools,
                  FILE *stream) SP_MUST_USE;
 
-/* Quotes a word for the shell: unchanged if that is safe, else in single quotes. */
-void script_quote(const char *word, FILE *stream);
-
 /* Writes --name value … of recorded parameters (one value of an array after the other), each with a blank before it.
  * For names and values that no option has: SP_INPUT, or if the command is only shown, their text with "?" for control
  * characters. */

@@ -1,5 +1,7 @@
 #include "tools/reduce/commands.h"
 
+#include "tools/common/shell.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -15,24 +17,37 @@
 
 enum { PATH_BUFFER = 4096, MOST_WORDS = 1200, SAID = 600 };
 
+/* ---- texts ---- */
+
+static FILE *open_text(char **text, size_t *length)
+{
+    FILE *stream = open_memstream(text, length);
+    if (!stream)
+        tool_out_of_memory();
+    return stream;
+}
+
+/* The text that was printed, from the pool. */
+static const char *close_text(reduce_commands *commands, FILE *stream, char **text, const size_t *length)
+{
+    if (fclose(stream))
+        tool_out_of_memory();
+    const char *copy = tool_allocate_copy(&commands->pool, *text, (int64_t)*length + 1, 1);
+    free(*text);
+    return copy;
+}
+
 const char *reduce_text(reduce_commands *commands, const char *format, ...)
 {
     char *text;
     size_t length;
     va_list arguments;
-    FILE *stream = open_memstream(&text, &length);
-    if (!stream)
-        tool_out_of_memory();
+    FILE *stream = open_text(&text, &length);
 
     va_start(arguments, format);
     vfprintf(stream, format, arguments);
     va_end(arguments);
-    if (fclose(stream))
-        tool_out_of_memory();
-
-    const char *copy = tool_allocate_copy(&commands->pool, text, (int64_t)length + 1, 1);
-    free(text);
-    return copy;
+    return close_text(commands, stream, &text, &length);
 }
 
 const char *reduce_path(reduce_commands *commands, const char *name)
@@ -40,7 +55,7 @@ const char *reduce_path(reduce_commands *commands, const char *name)
     return reduce_text(commands, "%s/%s", commands->folder, name);
 }
 
-/* ---- lists of texts ---- */
+/* ---- lists of texts and steps ---- */
 
 static void append(sp_list *list, const char *text)
 {
@@ -65,26 +80,24 @@ static void add_step(reduce_commands *commands, const char *output, const char *
         output, text, words ? tool_allocate_copy(&commands->pool, words, count + 1, sizeof *words) : NULL};
 }
 
-/* Adds a word to a line for the shell, quoted where it must be. */
-static const char *add_word(reduce_commands *commands, const char *line, const char *word)
+/* Words up to NULL as a line for a shell. */
+static const char *line_of(reduce_commands *commands, const char *const *words)
 {
-    static const char safe[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-"; /* plain to every shell */
-    if (*word && strspn(word, safe) == strlen(word))
-        return reduce_text(commands, "%s%s%s", line, *line ? " " : "", word);
-
-    line = reduce_text(commands, "%s '", line);
-    for (size_t length; *word; word += length + (word[length] != 0)) {
-        length = strcspn(word, "'");
-        line = reduce_text(commands, "%s%.*s%s", line, (int)length, word, word[length] ? "'\\''" : "");
+    char *text;
+    size_t length;
+    FILE *stream = open_text(&text, &length);
+    for (int i = 0; words[i]; i++) {
+        if (i > 0)
+            putc(' ', stream);
+        tool_shell_word(words[i], stream);
     }
-    return reduce_text(commands, "%s'", line);
+    return close_text(commands, stream, &text, &length);
 }
 
 /* ---- the folder ---- */
 
-/* Writes a small file of the folder. These files are read only by this program and its children, which refuse what is
- * not whole. */
+/* Writes a small file of the folder. An interruption may leave a part of it: the next run writes these files anew, and
+ * takes a line of `commands` only where it is whole. */
 static void write_text(const char *path, const char *text, bool at_end)
 {
     FILE *stream = fopen(path, at_end ? "ae" : "we");
@@ -132,7 +145,8 @@ const char *reduce_write(reduce_commands *commands, const char *name, const char
     const char *path = reduce_path(commands, name);
     write_text(path, text, false);
     append(&commands->made, path);
-    add_step(commands, path, reduce_text(commands, "%s <<'END'\n%sEND", add_word(commands, "cat >", path), text), NULL);
+    const char *to = line_of(commands, (const char *const[]){path, NULL});
+    add_step(commands, path, reduce_text(commands, "cat > %s <<'END'\n%sEND", to, text), NULL);
     return path;
 }
 
@@ -157,7 +171,7 @@ void reduce_script(reduce_commands *commands, int count, const char *const *file
 
     for (int i = 0; i < count; i++)
         mark(commands, files[i], needed);
-    fprintf(stream, "%s\n", add_word(commands, "mkdir -p", commands->folder));
+    fprintf(stream, "%s\n", line_of(commands, (const char *const[]){"mkdir", "-p", commands->folder, NULL}));
     for (int64_t i = 0; i < commands->steps.count; i++)
         if (needed[i])
             fprintf(stream, "%s\n", steps[i].text);
@@ -199,7 +213,7 @@ static noreturn void become(const char *program, const char *const *words, int m
 {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    /* It ends with this program, by whatever this one is ended. */
+    /* The child ends when this program does, however that ends. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(127);
@@ -283,20 +297,19 @@ static void note_made(reduce_commands *commands, const char *output)
 
 static int run_once(reduce_commands *commands, const char *const *words, char *said)
 {
-    const char *output = output_of(words), *line = "";
+    const char *output = output_of(words), *line = line_of(commands, words);
     *said = 0;
 
-    for (int i = 0; words[i]; i++)
-        line = add_word(commands, line, words[i]);
-    add_step(commands, output, line, words);
     note_made(commands, output);
-    if (contains(&commands->done, line) && output && exists(output))
-        return SP_OK;
-
-    const int status = run_quietly(commands, words, said);
-    if (status == SP_OK)
+    if (!contains(&commands->done, line) || !output || !exists(output)) {
+        const int status = run_quietly(commands, words, said);
+        if (status != SP_OK)
+            return status;
         write_text(reduce_path(commands, "commands"), reduce_text(commands, "%s\n", line), true);
-    return status;
+    }
+
+    add_step(commands, output, line, words);
+    return SP_OK;
 }
 
 void reduce_measure_words(reduce_commands *commands, const char *const *words)
@@ -325,10 +338,10 @@ void reduce_run_words(reduce_commands *commands, const char *const *words)
         tool_fail(status == SP_NO ? SP_NUMERICAL : status, NULL, "%s", *said ? said : words[0]);
 }
 
-int reduce_draw_words(reduce_commands *commands, const char *const *words)
+const char *reduce_draw_words(reduce_commands *commands, const char *const *words)
 {
     char said[SAID];
-    return run(commands, words, said);
+    return run(commands, words, said) == SP_OK ? NULL : reduce_text(commands, "%s", *said ? said : words[0]);
 }
 
 /* ---- tables ---- */
@@ -365,8 +378,8 @@ void reduce_table_read(reduce_commands *commands, const char *path, reduce_table
 
 double reduce_table_value(const reduce_table *table, int64_t row, const char *name)
 {
-    for (int64_t c = 0; c < table->columns; c++)
+    for (int64_t c = 0; c < table->columns && row < table->rows; c++)
         if (!strcmp(table->name[c], name))
             return table->value[row * table->columns + c];
-    tool_fail(SP_SYSTEM, NULL, "simvalidate writes no column %s", name);
+    tool_fail(SP_SYSTEM, NULL, "the table of simvalidate has no %s in row %lld", name, (long long)row);
 }

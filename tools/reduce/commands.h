@@ -47,8 +47,8 @@ int reduce_try_words(reduce_commands *commands, const char *const *words);
  * a program that writes it and then fails has measured that something fails. */
 void reduce_measure_words(reduce_commands *commands, const char *const *words);
 
-/* The same without the options of our programs; returns the status. */
-int reduce_draw_words(reduce_commands *commands, const char *const *words);
+/* Runs a program that draws a picture, which is no part of the model. Returns NULL, or what it said where it failed. */
+const char *reduce_draw_words(reduce_commands *commands, const char *const *words);
 
 /* Prints what makes these files [count] and all that they are made of, for a shell. */
 void reduce_script(reduce_commands *commands, int count, const char *const *files, FILE *stream);

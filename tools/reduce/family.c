@@ -76,7 +76,7 @@ static reduce_member draw(reduce_family *family, uint64_t stream)
     member.course = (enum reduce_course)(uniform[COURSE] * REDUCE_COURSES);
 
     if (member.course != REDUCE_AS_GIVEN) {
-        member.later = 0.2 * family->duration * uniform[LATER];
+        member.later = 0.2 * uniform[LATER];
         member.longer = pow(2, 2 * uniform[LONGER] - 1);
     }
 
@@ -135,7 +135,7 @@ static void change_course(const reduce_family *family, const reduce_member *memb
         return;
 
     const double length = member->longer * (load->end - load->start);
-    load->start += member->later;
+    load->start += member->later * (family->duration - load->start);
     load->end = load->start + length;
     if (member->course == REDUCE_RAMP)
         load->course.kind = SP_COURSE_RAMP;

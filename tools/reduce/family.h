@@ -29,7 +29,7 @@ typedef struct reduce_member {
     double *weight; /* [files] */
     double amplitude;
     enum reduce_course course;
-    double later;  /* s, by which its loads begin later */
+    double later;  /* part of the time up to the end of the motion by which its loads begin later, below 1 */
     double longer; /* factor on the time for which they act */
 } reduce_member;
 

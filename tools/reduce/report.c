@@ -12,7 +12,7 @@ static const char *const words[REDUCE_QUANTITIES] = {
     [REDUCE_ENERGY] = "energy",
 };
 
-/* One line for each rank, the chosen one last measured on the files that were written. */
+/* One line for each rank; that of the chosen one is of the files that were written. */
 static void print_table(const reduce_search *s, FILE *stream)
 {
     const reduce_point *points = s->best->points.data;
@@ -41,15 +41,20 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
 {
     const int q = s->choice->quantity;
     const int64_t files = s->family.count;
-    const double measured = s->measured[q], stated = fmax(reduce_stated(s, &s->final, q), measured);
+    const double measured = s->measured[q];
 
     fprintf(stream, "%sr = %lld, %.3g us a step: error of %s at most %.2g %%\n", before, (long long)s->final.r,
-            1e6 * s->final.seconds, words[q], 100 * stated);
+            1e6 * s->final.seconds, words[q], 100 * reduce_final_error(s));
     fprintf(stream, "%s  %.2g %% measured beside the full-order model, %s%s, %lld of %lld steps\n", before,
             100 * measured, files ? s->family.path[0] : "gravity", files > 1 ? " and the others" : "",
             (long long)s->witness_steps, (long long)s->choice->steps);
-    fprintf(stream, "%s  %.2g %% beside the reference, largest of %lld loads of the family and of the files\n", before,
-            100 * s->final.error[q], (long long)members_of(s));
+    if (files)
+        fprintf(stream, "%s  %.2g %% beside the reference, largest of %lld loads of the family and of the files\n",
+                before, 100 * s->final.error[q], (long long)members_of(s));
+    if (s->lost)
+        fprintf(stream,
+                "%s  nothing is stated of loads under which the reference does not converge: %lld were left out\n",
+                before, (long long)s->lost);
     if (!s->full)
         fprintf(stream, "%s  %.2g %% error of the reference, measured beside the full-order model\n", before,
                 100 * s->rich_error[q]);
@@ -66,8 +71,7 @@ static void write_script(reduce_search *s)
     if (!stream)
         tool_out_of_memory();
 
-    const char *files[] = {reduce_text(&s->commands, "%s-basis.npz", c->name),
-                           reduce_text(&s->commands, "%s-%s.npz", c->name, s->polynomials ? "poly" : "cubature")};
+    const char *files[] = {s->basis, s->forces};
     fprintf(stream, "#!/bin/sh\n# The commands that make %s and %s.\n", files[0], files[1]);
     print_statement(s, "# ", stream);
     fprintf(stream, "set -eu\n");
@@ -83,14 +87,14 @@ static void draw(reduce_search *s, const char *table)
 {
     reduce_commands *c = &s->commands;
     const char *picture = reduce_text(c, "%s-report.png", s->choice->name);
-    const int status =
+    const char *said =
         reduce_draw(c, "supple-plot", reduce_text(c, "%s:position:position", table),
                     reduce_text(c, "%s:velocity:velocity", table), reduce_text(c, "%s:energy:energy", table),
                     reduce_text(c, "%s:stated:stated, %s", table, words[s->choice->quantity]), "--log", "--ylabel",
-                    "relative error", "--title", "Largest error of unseen loads over the number r of coordinates",
-                    "--size", "720x480", "-o", picture);
-    if (status != SP_OK)
-        tool_say("no picture of %s: supple-plot draws it where gnuplot is installed", table);
+                    "relative error", "--title", "Largest error over the number r of coordinates", "--size", "720x480",
+                    "-o", picture);
+    if (said)
+        tool_say("no picture of %s: %s", table, said);
 }
 
 void reduce_report(reduce_search *s)

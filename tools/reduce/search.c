@@ -1,26 +1,28 @@
 #include "tools/reduce/search.h"
 
+#include "tools/common/shell.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MODES = 10,      /* with their 55 derivatives, at most as many as half the degrees of freedom */
-    FRAMES = 100,    /* of a motion that is kept */
-    ENRICHMENTS = 2, /* rounds in which frames of the witness join the rich basis */
-    MORE = 20,       /* columns that a round adds */
-    FIRST = 30,      /* columns that are tried first */
-    SMALL = 12,      /* a rank that is good enough for a competition of bases to be too long */
+    MODES = 10,      /* of the rich basis, which also has all their derivatives */
+    FRAMES = 100,    /* of a motion, at most */
+    ENRICHMENTS = 2, /* how often a rich model is made anew, with frames of the witness */
+    MORE = 20,       /* columns that the next rich model has more */
+    FIRST = 30,      /* columns of the first bases; others have as many as are allowed */
+    SMALL = 12,      /* a model of so few coordinates is not compared with those of other bases */
 };
 
-/* Work is counted, not measured, so that the same inputs give the same files: one unit is a full-order step of one
- * degree of freedom, some 1e-5 s. */
-static const double full_work = 1.5e7, /* all motions by the full-order model, where a rich model needs a cubature … */
-    full_work_polynomials = 6e5,       /* … or has polynomials, whose steps of 60 coordinates cost as much as those of
-                                          some hundred degrees of freedom */
-    witness_work = 4e6;                /* full-order steps of the witness */
+/* Work in steps times degrees of freedom of the full-order model, each some 1e-5 to 3e-5 s. It is counted and not
+ * measured, so that the same inputs give the same files. */
+static const double full_work = 1.5e7, /* up to which all motions are of the full-order model, where a rich model needs
+                                          a cubature … */
+    full_work_polynomials = 6e5,       /* … and where it has polynomials */
+    witness_work = 4e6;                /* of the witness */
 
-/* A new basis or time step has errors beside those that were measured on these members. */
+/* Errors may be larger under loads that did not judge. */
 static const double margin = 1.25;
 
 static const char *const names[REDUCE_QUANTITIES] = {"position", "velocity", "largest", "energy"};
@@ -125,7 +127,7 @@ static void add_candidate(reduce_search *s, const char *path)
     *(const char **)tool_list_add(&s->candidates, 1, sizeof path) = path;
 }
 
-/* Modes, and the derivatives of them by the same factorization. */
+/* Vibration modes and all their modal derivatives. */
 static void make_modes(reduce_search *s)
 {
     reduce_commands *c = &s->commands;
@@ -188,23 +190,49 @@ static void make_statics(reduce_search *s)
 
 /* ---- the rich model ---- */
 
-static const char *combine(reduce_search *s, const char *name, int64_t columns)
+/* Runs masspca with these words, for `most` columns, or all that are independent where these are fewer. Returns how
+ * many the file has. */
+static int64_t make_columns(reduce_search *s, const words *some, int64_t most, const char *path)
 {
     reduce_commands *c = &s->commands;
-    const char *path = reduce_path(c, name);
+    words all = *some, first = *some;
+    tool_columns made;
+
+    add_all(&all, "-o", path);
+    add_all(&first, "-r", reduce_text(c, "%lld", (long long)most), "-o", path);
+    if (reduce_try_words(c, first.word) != SP_OK)
+        reduce_run_words(c, all.word);
+
+    tool_read_columns(path, NULL, NULL, &s->mesh, &made);
+    const int64_t count = made.columns.count;
+    sp_columns_free(&made.columns);
+    return count;
+}
+
+static void combine(reduce_search *s, int round, int64_t most)
+{
     const char *const *candidates = s->candidates.data;
     words w = {0};
 
     add_all(&w, "masspca", s->choice->mesh);
     for (int64_t i = 0; i < s->candidates.count; i++)
         add(&w, candidates[i]);
-    add_all(&w, "-r", reduce_text(c, "%lld", (long long)columns), "--inner", "energy", "--scaling", "eigenvalue", "-o",
-            path);
-    reduce_run_words(c, w.word);
-    return path;
+    add_all(&w, "--inner", "energy", "--scaling", "eigenvalue");
+    s->rich = path_of(s, "rich", round);
+    s->rich_columns = make_columns(s, &w, most, s->rich);
 }
 
-/* Polynomials, or a cubature trained on poses of these files. */
+/* The poses of a cubature: frames of these motions. */
+static void add_poses(reduce_search *s, words *w, const sp_list *motions, double tolerance)
+{
+    const reduce_motion *of = motions->data;
+    for (int64_t i = 0; i < motions->count; i++)
+        if (of[i].path)
+            add(w, of[i].path);
+    add_all(w, "--tolerance", reduce_text(&s->commands, "%g", tolerance));
+}
+
+/* Polynomials, or a cubature of r coordinates. */
 static const char *make_forces(reduce_search *s, const char *name, const char *basis, int64_t r, double tolerance,
                                const sp_list *motions)
 {
@@ -212,19 +240,12 @@ static const char *make_forces(reduce_search *s, const char *name, const char *b
     const char *path = reduce_path(c, name);
     words w = {0};
 
-    if (s->polynomials) {
-        reduce_run(c, "polycoef", s->choice->mesh, basis, "-o", path);
-        return path;
+    add_all(&w, s->polynomials ? "polycoef" : "cubature", s->choice->mesh, basis);
+    if (!s->polynomials) {
+        add_poses(s, &w, motions, tolerance);
+        add_all(&w, "-r", reduce_text(c, "%lld", (long long)r));
     }
-
-    add_all(&w, "cubature", s->choice->mesh, basis);
-    const reduce_motion *of = motions->data;
-    for (int64_t i = 0; i < motions->count; i++)
-        if (of[i].path)
-            add(&w, of[i].path);
-    if (w.count == 3)
-        add_all(&w, "--poses", "200");
-    add_all(&w, "-r", reduce_text(c, "%lld", (long long)r), "--tolerance", reduce_text(c, "%g", tolerance), "-o", path);
+    add_all(&w, "-o", path);
     reduce_run_words(c, w.word);
     return path;
 }
@@ -320,10 +341,9 @@ static void make_rich(reduce_search *s)
 
     for (int round = 0;; round++) {
         say(s, "a rich model");
-        s->rich_columns = columns;
-        s->rich = combine(s, reduce_text(&s->commands, "rich%d.npz", round), columns);
-        s->rich_forces =
-            make_forces(s, reduce_text(&s->commands, "rich%d-forces.npz", round), s->rich, columns, 0.003, &s->witness);
+        combine(s, round, columns);
+        s->rich_forces = make_forces(s, reduce_text(&s->commands, "rich%d-forces.npz", round), s->rich, s->rich_columns,
+                                     0.003, &s->witness);
         judge_rich(s);
         tool_say("its error of %s is %.2g %% in %lld full-order steps", names[s->choice->quantity],
                  100 * s->rich_error[s->choice->quantity], (long long)s->witness_steps);
@@ -349,6 +369,16 @@ static void add_member(reduce_search *s, sp_list *list, const char *kind, int64_
     add_motion(list, loads, path, NULL);
 }
 
+/* How many of the motions converge. */
+static int64_t usable(const sp_list *list)
+{
+    const reduce_motion *motions = list->data;
+    int64_t count = 0;
+    for (int64_t i = 0; i < list->count; i++)
+        count += motions[i].path != NULL;
+    return count;
+}
+
 static void make_motions(reduce_search *s)
 {
     reduce_commands *c = &s->commands;
@@ -369,6 +399,15 @@ static void make_motions(reduce_search *s)
                            (long long)(trained + s->choice->held_out)));
         add_member(s, &s->judges, "judge", i, &member);
     }
+
+    const int64_t drawn = s->trained.count + s->judges.count;
+    s->lost = drawn - usable(&s->trained) - usable(&s->judges);
+    if (s->lost)
+        tool_warn(
+            s->choice->mesh,
+            "%lld of %lld motions do not converge, and nothing is stated of such loads: take smaller steps, or --most "
+            "below %g",
+            (long long)s->lost, (long long)drawn, s->choice->high);
 
     /* The corners of the family, where errors of large deformations are largest, judge although they are trained. */
     const int64_t corners = files ? reduce_family_corners(&s->family) : 0;
@@ -394,22 +433,14 @@ static void make_motions(reduce_search *s)
 
 /* ---- the basis, and its rank ---- */
 
-static int64_t usable(const sp_list *list)
-{
-    const reduce_motion *motions = list->data;
-    int64_t count = 0;
-    for (int64_t i = 0; i < list->count; i++)
-        count += motions[i].path != NULL;
-    return count;
-}
-
 static int64_t trained_of(const reduce_search *s, const reduce_basis *b)
 {
     const int64_t corners = reduce_family_corners(&s->family);
     return b->corners && corners < s->trained.count ? corners : s->trained.count;
 }
 
-static void make_basis(reduce_search *s, const reduce_basis *b, const char *path, int64_t r)
+/* The principal directions of the motions, at most r. Returns how many. */
+static int64_t make_basis(reduce_search *s, const reduce_basis *b, const char *path, int64_t r)
 {
     const reduce_motion *motions = s->trained.data;
     words w = {0};
@@ -418,18 +449,25 @@ static void make_basis(reduce_search *s, const reduce_basis *b, const char *path
     for (int64_t i = 0; i < trained_of(s, b); i++)
         if (motions[i].path)
             add(&w, motions[i].path);
-    add_all(&w, "--inner", b->inner, "--equal-files", "-r", reduce_text(&s->commands, "%lld", (long long)r), "-o",
-            path);
-    reduce_run_words(&s->commands, w.word);
+    add_all(&w, "--inner", b->inner, "--equal-files");
+    return make_columns(s, &w, r, path);
 }
 
-/* Adds the point of a rank to those that are known, in order. */
-static reduce_point *point_of(sp_list *list, int64_t r)
+/* Where the point of a rank is in the list, or would be. */
+static int64_t place_of(const sp_list *list, int64_t r)
 {
-    reduce_point *points = list->data;
+    const reduce_point *points = list->data;
     int64_t at = 0;
     while (at < list->count && points[at].r < r)
         at++;
+    return at;
+}
+
+/* The point of a rank, which is added where it is not known. */
+static reduce_point *point_of(sp_list *list, int64_t r)
+{
+    reduce_point *points = list->data;
+    const int64_t at = place_of(list, r);
     if (at < list->count && points[at].r == r)
         return &points[at];
 
@@ -477,7 +515,7 @@ static int64_t best_rank(const reduce_search *s, const reduce_basis *b)
     const int q = s->choice->quantity;
 
     for (int64_t i = 0; i < b->points.count; i++) {
-        if (s->choice->budget > 0 && points[i].seconds <= 1e-6 * s->choice->budget &&
+        if (s->choice->budget > 0 && points[i].seconds <= 1e-6 * s->choice->budget && isfinite(points[i].error[q]) &&
             (!best || points[i].error[q] < best->error[q]))
             best = &points[i];
         if (!(s->choice->budget > 0) && !best && reduce_stated(s, &points[i], q) <= s->choice->error)
@@ -493,7 +531,7 @@ static void find_rank(reduce_search *s, reduce_basis *b, int64_t tried)
     enum { MOST_RANKS = 64 };
     int64_t ranks[MOST_RANKS] = {0}, count = 0;
 
-    for (int64_t r = 2; r <= b->most && count < MOST_RANKS - 1; r += 1 + r / 6)
+    for (int64_t r = 1; r <= b->most && count < MOST_RANKS - 1; r += 1 + r / 6)
         if (r > tried)
             ranks[count++] = r;
     if (count && ranks[count - 1] != b->most)
@@ -535,21 +573,22 @@ static const reduce_point *best_point(const reduce_search *s, const reduce_basis
     return best;
 }
 
-/* Whether basis a is to be preferred to b: fewer coordinates, or with a budget, or where no rank is good, smaller
- * errors. */
+/* The error of the rank that was chosen, or where there is none the smallest of all ranks. */
+static double error_of(const reduce_search *s, const reduce_basis *b)
+{
+    const reduce_point *points = b->points.data;
+    return (b->chosen ? &points[place_of(&b->points, b->chosen)] : best_point(s, b))->error[s->choice->quantity];
+}
+
+/* Returns true if basis a is better than b: of two that keep the bound that with fewer coordinates, else that with the
+ * smaller error. */
 static bool is_better(const reduce_search *s, const reduce_basis *a, const reduce_basis *b)
 {
-    const int q = s->choice->quantity;
     if (!a->chosen != !b->chosen)
         return a->chosen;
     if (a->chosen && !(s->choice->budget > 0))
         return a->chosen < b->chosen;
-    if (!a->chosen)
-        return best_point(s, a)->error[q] < best_point(s, b)->error[q];
-
-    const reduce_point *of_a = point_of((sp_list *)&a->points, a->chosen),
-                       *of_b = point_of((sp_list *)&b->points, b->chosen);
-    return of_a->error[q] < of_b->error[q];
+    return error_of(s, a) < error_of(s, b);
 }
 
 /* The rank of one basis, with up to `most` columns. */
@@ -557,17 +596,16 @@ static void try_basis(reduce_search *s, int number, int64_t most)
 {
     reduce_commands *c = &s->commands;
     reduce_basis *b = &s->bases[number];
-    const int64_t tried = b->most, frames = trained_of(s, b) * (s->choice->steps / every(s));
+    const int64_t tried = b->most;
 
-    b->most = least(least(most, frames), s->body.dof_count);
-    if (b->most == tried)
+    if (tried && tried < FIRST) /* it has all columns there are */
         return;
     say(s, reduce_text(c, "principal directions in the %s of %s", b->inner,
                        b->corners ? "the corners of the family" : "all motions that are trained"));
-    b->path = reduce_path(c, reduce_text(c, "principal%d-%lld.npz", number, (long long)b->most));
-    make_basis(s, b, b->path, b->most);
+    b->path = reduce_path(c, reduce_text(c, "principal%d-%lld.npz", number, (long long)most));
+    b->most = make_basis(s, b, b->path, most);
     if (s->polynomials)
-        b->forces = make_forces(s, reduce_text(c, "principal%d-%lld-forces.npz", number, (long long)b->most), b->path,
+        b->forces = make_forces(s, reduce_text(c, "principal%d-%lld-forces.npz", number, (long long)most), b->path,
                                 b->most, 0, NULL);
     find_rank(s, b, tried);
 }
@@ -585,17 +623,17 @@ void reduce_find(reduce_search *s)
     make_motions(s);
     if (!usable(&s->trained) || !usable(&s->judges))
         tool_fail(SP_NUMERICAL, NULL, "no motion under the loads converges: take smaller steps");
-
-    /* More than 30 columns only where they are needed; bases compete where it matters, and where a rank needs no
-     * cubature of its own. */
+    /* More than FIRST columns only where they are needed; with a budget, the most accurate model may need all. Where
+     * each rank needs a cubature of its own, a second basis would take too long. */
     const int bases = s->polynomials ? REDUCE_BASES : 1;
+    const bool budget = s->choice->budget > 0;
     s->bases[0] = (reduce_basis){.inner = "energy"};
     s->bases[1] = (reduce_basis){.inner = "energy", .corners = true};
     s->bases[2] = (reduce_basis){.inner = "mass"};
     s->best = &s->bases[0];
-    for (int round = 0; round < 2 && !s->chosen; round++) {
-        for (int i = 0; i < bases && !(s->best->chosen && s->best->chosen <= SMALL); i++) {
-            try_basis(s, i, round ? s->choice->rank : least(FIRST, s->choice->rank));
+    for (int round = 0; round < (budget ? 1 : 2) && !s->chosen; round++) {
+        for (int i = 0; i < bases && (budget || !s->best->chosen || s->best->chosen > SMALL); i++) {
+            try_basis(s, i, round || budget ? s->choice->rank : least(FIRST, s->choice->rank));
             if (is_better(s, &s->bases[i], s->best))
                 s->best = &s->bases[i];
         }
@@ -608,79 +646,100 @@ void reduce_explain(reduce_search *s)
     const reduce_point *best = best_point(s, s->best), *points = s->best->points.data;
     const reduce_choice *c = s->choice;
     const int q = c->quantity;
+    FILE *stream = tool_stdout();
 
     if (c->budget > 0)
-        tool_warn(c->mesh, "no model takes a step in %g us: one of %lld coordinates takes %.3g us", c->budget,
-                  (long long)points[0].r, 1e6 * points[0].seconds);
+        fprintf(stream, "no model takes a step in %g us: one of %lld coordinates takes %.3g us\n", c->budget,
+                (long long)points[0].r, 1e6 * points[0].seconds);
     else if (margin * s->rich_error[q] > 0.5 * c->error)
-        tool_warn(c->mesh,
-                  "no model keeps an error of %s of %g %%: the rich model of %lld columns has %.2g %% itself; more "
-                  "columns (-r) or smoother loads are needed",
-                  names[q], 100 * c->error, (long long)s->rich_columns, 100 * s->rich_error[q]);
+        fprintf(
+            stream,
+            "no model keeps an error of %s of %g %%: the rich model of %lld columns has %.2g %% itself; more columns "
+            "(-r), damping or loads without jumps are needed\n",
+            names[q], 100 * c->error, (long long)s->rich_columns, 100 * s->rich_error[q]);
     else
-        tool_warn(c->mesh, "no model of up to %lld coordinates keeps an error of %s of %g %%: the best one has %.2g %%",
-                  (long long)s->best->most, names[q], 100 * c->error, 100 * reduce_stated(s, best, q));
+        fprintf(stream, "no model of up to %lld coordinates keeps an error of %s of %g %%: the best one has %.2g %%\n",
+                (long long)s->best->most, names[q], 100 * c->error, 100 * reduce_stated(s, best, q));
 
-    if (c->best)
+    if (c->best && isfinite(best->error[q]))
         s->chosen = best->r;
     else if (!(c->budget > 0))
-        tool_say("--best writes the most accurate model, of %lld coordinates", (long long)best->r);
+        tool_say("--best writes the most accurate model, of %lld coordinates; it goes on from %s", (long long)best->r,
+                 s->commands.folder);
 }
 
 /* ---- the model ---- */
 
-/* The final files, and what they are worth: on the members that judge, on the files by the full-order model, and with
- * half the time step. */
-void reduce_write_model(reduce_search *s)
+double reduce_final_error(const reduce_search *s)
+{
+    const int q = s->choice->quantity;
+    return fmax(reduce_stated(s, &s->final, q), s->measured[q]);
+}
+
+/* The largest errors of the files that are written, under the loads of these motions. */
+static void measure_final(reduce_search *s, const sp_list *list, double *error)
+{
+    const reduce_motion *motions = list->data;
+    for (int64_t i = 0; i < list->count; i++) {
+        reduce_table table;
+        if (!motions[i].path)
+            continue;
+        measure(s, s->basis, s->forces, NULL, s->choice->step, &motions[i], &table);
+        take_errors(&table, 1, error);
+        s->final.seconds = fmax(s->final.seconds, 1e-6 * reduce_table_value(&table, 1, "us_per_step"));
+    }
+}
+
+/* The change with half the time step, under the first file. */
+static void measure_step(reduce_search *s)
 {
     reduce_commands *c = &s->commands;
     const reduce_choice *choice = s->choice;
-    const char *basis = reduce_text(c, "%s-basis.npz", choice->name),
-               *forces = reduce_text(c, "%s-%s.npz", choice->name, s->polynomials ? "poly" : "cubature");
+    const reduce_motion first = *(const reduce_motion *)s->witness.data;
+    char half[TOOL_SHELL_REAL];
+    const reduce_motion fine = {.loads = first.loads, .path = reduce_path(c, "half.npz")};
     reduce_table table;
 
-    make_basis(s, s->best, basis, s->chosen);
-    if (s->polynomials)
-        reduce_run(c, "polycoef", choice->mesh, basis, "-o", forces);
-    else {
-        words w = {0};
-        const reduce_motion *motions = s->trained.data;
-        add_all(&w, "cubature", choice->mesh, basis);
-        for (int64_t i = 0; i < s->trained.count; i++)
-            if (motions[i].path)
-                add(&w, motions[i].path);
-        add_all(&w, "--tolerance", reduce_text(c, "%g", 0.1 * choice->error), "-o", forces);
-        reduce_run_words(c, w.word);
+    tool_shell_real(0.5 * strtod(choice->step, NULL), half);
+    if (!move(s, s->basis, s->forces, first.loads, half, 2 * choice->steps, 2 * every(s), fine.path)) {
+        s->step_error[choice->quantity] = INFINITY;
+        return;
     }
+
+    measure(s, s->basis, s->forces, NULL, choice->step, &fine, &table);
+    take_errors(&table, 1, s->step_error);
+    if (s->step_error[choice->quantity] > choice->error)
+        tool_warn(choice->mesh, "half the time step changes %s by %.2g %%: take smaller steps than --dt %s",
+                  names[choice->quantity], 100 * s->step_error[choice->quantity], choice->step);
+}
+
+bool reduce_write_model(reduce_search *s)
+{
+    reduce_commands *c = &s->commands;
+    const reduce_choice *choice = s->choice;
+    words w = {0};
+
+    s->basis = reduce_text(c, "%s-basis.npz", choice->name);
+    s->forces = reduce_text(c, "%s-%s.npz", choice->name, s->polynomials ? "poly" : "cubature");
+    make_basis(s, s->best, s->basis, s->chosen);
+    add_all(&w, s->polynomials ? "polycoef" : "cubature", choice->mesh, s->basis);
+    if (!s->polynomials)
+        add_poses(s, &w, &s->trained, 0.1 * choice->error);
+    add_all(&w, "-o", s->forces);
+    reduce_run_words(c, w.word);
 
     s->final = (reduce_point){.r = s->chosen};
-    const reduce_motion *motions = s->judges.data;
-    for (int64_t i = 0; i < s->judges.count; i++) {
-        if (!motions[i].path)
-            continue;
-        measure(s, basis, forces, NULL, choice->step, &motions[i], &table);
-        take_errors(&table, 1, s->final.error);
-        s->final.seconds = fmax(s->final.seconds, 1e-6 * reduce_table_value(&table, 1, "us_per_step"));
-    }
+    measure_final(s, &s->judges, s->final.error);
+    measure_final(s, &s->witness, s->measured);
+    measure_step(s);
 
-    for (int q = 0; q < REDUCE_QUANTITIES; q++)
-        s->measured[q] = s->witness.count ? 0 : NAN;
-    motions = s->witness.data;
-    for (int64_t i = 0; i < s->witness.count; i++) {
-        measure(s, basis, forces, NULL, choice->step, &motions[i], &table);
-        take_errors(&table, 1, s->measured);
-    }
-
-    /* The same model with half the step, of every recorded frame. */
-    const char *half = reduce_text(c, "%.17g", 0.5 * strtod(choice->step, NULL)), *path = reduce_path(c, "half.npz");
-    if (s->witness.count && move(s, basis, forces, motions[0].loads, half, 2 * choice->steps, 2 * every(s), path)) {
-        const reduce_motion fine = {.loads = motions[0].loads, .path = path};
-        measure(s, basis, forces, NULL, choice->step, &fine, &table);
-        take_errors(&table, 1, s->step_error);
-        if (s->step_error[choice->quantity] > choice->error)
-            tool_warn(choice->mesh, "half the time step changes %s by %.2g %%: take smaller steps than --dt %s",
-                      names[choice->quantity], 100 * s->step_error[choice->quantity], choice->step);
-    }
+    /* The files are not those that judged: their last digits differ, and a cubature's elements. */
+    const double error = reduce_final_error(s);
+    const bool kept = choice->budget > 0 || error <= choice->error;
+    if (!kept && !choice->best)
+        fprintf(tool_stdout(), "the model that was written does not keep %g %%: its error of %s is %.2g %%\n",
+                100 * choice->error, names[choice->quantity], 100 * error);
+    return kept;
 }
 
 /* ---- begin and end ---- */
@@ -703,9 +762,9 @@ void reduce_open(reduce_search *s)
     reduce_family_read(s->context, &s->mesh, &c->loads, &s->family);
 }
 
-void reduce_close(reduce_search *s)
+void reduce_close(reduce_search *s, bool found)
 {
-    if (!s->choice->keep)
+    if ((found || s->choice->best) && !s->choice->keep)
         reduce_commands_remove(&s->commands);
     sp_list_free(&s->candidates);
     sp_list_free(&s->trained);

@@ -3,7 +3,8 @@
  * Motions of members of the family (family.h) are the reference: of the full-order model where that is cheap, else of a
  * rich reduced-order model, whose basis holds modes, modal derivatives, linear responses to the loads (Krylov space)
  * and nonlinear static responses, and whose own error is measured on full-order steps, the witness. The principal
- * directions of the trained members' motions in the energy are the basis; members that were not trained judge it. */
+ * directions of the trained members' motions are the basis. Members that were not trained judge it, and those of the
+ * largest amplitude. */
 #ifndef TOOLS_REDUCE_SEARCH_H
 #define TOOLS_REDUCE_SEARCH_H
 
@@ -70,28 +71,37 @@ typedef struct reduce_search {
     sp_list witness;                      /* of reduce_motion: full-order steps under each file … */
     int64_t witness_steps;                /* … and how many */
     sp_list trained, judges;              /* of reduce_motion */
+    int64_t lost;                         /* how many of these do not converge */
 
     /* the basis */
     reduce_basis bases[REDUCE_BASES], *best; /* best: the one that is chosen, or else the most accurate one */
     int64_t chosen;                          /* r; 0: no rank reaches the bound */
 
     /* the files that are written */
+    const char *basis, *forces;
     reduce_point final;
     double measured[REDUCE_QUANTITIES];   /* under the files, by the full-order model */
     double step_error[REDUCE_QUANTITIES]; /* the change with half the time step */
 } reduce_search;
 
-/* The largest error that is stated for a member, from those that were measured. */
+/* The error that is stated for a rank: its largest error beside the reference, that of the reference, and a margin. */
 double reduce_stated(const reduce_search *search, const reduce_point *point, int quantity);
 
 void reduce_open(reduce_search *search);
 void reduce_find(reduce_search *search);
 
-/* Where no rank keeps the bound: says what limits, and chooses the most accurate rank if that is wanted. */
+/* Where no rank keeps the bound: prints what limits, and chooses the most accurate rank if that is wanted. */
 void reduce_explain(reduce_search *search);
 
-void reduce_write_model(reduce_search *search);
-void reduce_close(reduce_search *search);
+/* Makes the files and measures them: beside the motions that judge, beside the full-order model under the files of
+ * loads, and with half the time step. Returns false if they do not keep the bound. */
+bool reduce_write_model(reduce_search *search);
+
+/* The error that is stated of the files; never below what was measured. */
+double reduce_final_error(const reduce_search *search);
+
+/* found false: the folder of the work stays, since another goal can go on from there. */
+void reduce_close(reduce_search *search, bool found);
 
 /* The error over r, the statement, and the script. */
 void reduce_report(reduce_search *search);

@@ -1,11 +1,10 @@
 /* masspca: a basis from modes, derivatives, snapshots and trajectories. */
-#include "assembly/elastic.h"
 #include "basis/pca.h"
 #include "basis/random_projection.h"
 #include "tools/basis/candidates.h"
+#include "tools/basis/inner.h"
 #include "tools/basis/scaling.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,54 +90,6 @@ static int64_t first_columns(const candidates *set)
         tool_fail(SP_USAGE, set->files[0].path, "-r %lld: --keep-first keeps its %lld columns", (long long)chosen.r,
                   (long long)count);
     return count;
-}
-
-/* The metric K + μM over the free degrees of freedom, with μ [1/s²] the mean of the columns' Rayleigh quotients,
- * weighted by uᵀMu: Σ uᵀKu = μ Σ uᵀMu. Rigid motions have mass only. W belongs to the caller. */
-static void make_energy(candidates *set, sp_fe_space *body, const sp_metric *mass, sp_sparse *W, sp_metric *energy)
-{
-    sp_sparse M;
-    sp_pool pool = {0};
-    double *square = tool_allocate(&pool, 2 * set->store.count, sizeof *square), sum[2] = {0};
-
-    tool_check(sp_elastic_stiffness(set->context, body, W), set->mesh->path);
-    tool_check(sp_fe_space_matrix(set->context, body, &M), set->mesh->path);
-    tool_check(sp_fe_space_mass(set->context, body, chosen.lumped, &M), set->mesh->path);
-    *energy = (sp_metric){.rows = set->store.rows, .matrix = W, .dof = body->dof};
-
-    const sp_metric *metrics[] = {energy, mass};
-    for (int64_t i = 0; i < 2; i++) {
-        double *of = square + i * set->store.count;
-        tool_check(sp_store_squares(set->context, metrics[i], &set->store, of), set->mesh->path);
-        for (int64_t c = 0; c < set->store.count; c++)
-            sum[i] += of[c];
-    }
-
-    const double mu = sum[0] > 0 && sum[1] > 0 ? sum[0] / sum[1] : 1;
-    for (int64_t i = 0; i < W->start[W->order]; i++)
-        W->value[i] += mu * M.value[i];
-    sp_sparse_free(&M);
-    sp_pool_free(&pool);
-}
-
-/* Gives every file the weight 1. */
-static void weigh_files(candidates *set, const sp_metric *metric)
-{
-    sp_pool pool = {0};
-    int64_t column;
-    double *square = tool_allocate(&pool, set->store.count, sizeof *square),
-           *sum = tool_allocate(&pool, set->file_count, sizeof *sum);
-
-    tool_check(sp_store_squares(set->context, metric, &set->store, square), set->mesh->path);
-    for (int64_t c = 0; c < set->store.count; c++)
-        sum[candidates_origin(set, c, &column) - set->files] += square[c];
-
-    for (int64_t c = 0; c < set->store.count; c++) {
-        const double of = sum[candidates_origin(set, c, &column) - set->files];
-        square[c] = of > 0 ? 1 / sqrt(of) : 1;
-    }
-    tool_check(sp_store_scale(set->context, &set->store, square), set->mesh->path);
-    sp_pool_free(&pool);
 }
 
 /* The columns of the store become those of the basis; energy NULL: principal directions in the mass; value [count of
@@ -278,9 +229,9 @@ int main(int argc, char **argv)
     candidates_scale(&set, (enum scaling)chosen.scaling, &body, metric, &consistent, &lumped);
 
     if (chosen.inner == INNER_ENERGY)
-        make_energy(&set, &body, metric, &W, &energy);
+        candidates_energy(&set, &body, metric, chosen.lumped, &W, &energy);
     if (chosen.equal)
-        weigh_files(&set, chosen.inner == INNER_ENERGY ? &energy : metric);
+        candidates_weigh_files(&set, chosen.inner == INNER_ENERGY ? &energy : metric);
 
     const int64_t count = set.store.count;
     double *value = tool_allocate(&pool, count, sizeof *value);

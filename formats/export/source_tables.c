@@ -149,7 +149,7 @@ int sp_c_source_tables_new(sp_context *context, const sp_polynomials *polynomial
 
 /* ---- cubature ----
  *
- * The numbers of laws, fibres and treatments of the strain are those of model_cubature.c. */
+ * The numbers of laws, fibres and treatments of the strain are those of model_laws.c. */
 
 enum { CONSTANTS = 44, SHAPE = 5, MODES = 9 + SP_CONDENSATION };
 enum { STVK_FIBRES = 7, FUNG_FIBRES = 8, MEAN_DILATATION = 9, INCOMPATIBLE_MODES = 10 };

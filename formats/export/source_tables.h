@@ -25,7 +25,7 @@
  * b and c are the coefficients of the energy, each monomial once.
  *
  * Of a cubature the tables kinds, constants, shapes, geometry, elements, weights, rows and correction, which
- * formats/export/source/model_cubature.c describes. Elements of equal shape and material share one shape, which is all
+ * formats/export/source/model_laws.c describes. Elements of equal shape and material share one shape, which is all
  * voxels of a region. */
 #ifndef SP_FORMATS_EXPORT_SOURCE_TABLES_H
 #define SP_FORMATS_EXPORT_SOURCE_TABLES_H
@@ -47,8 +47,8 @@ typedef struct sp_c_source_tables {
     int64_t r;
     bool cubic;            /* the force is a cubic polynomial of q */
     int64_t element_count; /* of a cubature; 0: polynomials */
-    int64_t element_rows;  /* largest number of displacements of an element, with the zeros of model_cubature.c */
-    int parts;             /* MODEL_PARTS of model_cubature.c */
+    int64_t element_rows;  /* largest number of displacements of an element, with the zeros of model_laws.c */
+    int parts;             /* MODEL_PARTS of model_laws.c */
     int count;
     sp_c_source_table table[SP_C_SOURCE_TABLES];
 } sp_c_source_tables;

@@ -19,6 +19,8 @@ static const char polynomials_text[] =
 #include "formats/model_polynomials_c.inc"
     "\n";
 static const char cubature_text[] =
+#include "formats/model_laws_c.inc"
+    "\n"
 #include "formats/model_cubature_c.inc"
     "\n";
 static const char end_text[] =

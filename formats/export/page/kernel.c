@@ -55,6 +55,8 @@ static unsigned long kernel_counts[TABLES];
 #define model_rows NUMBERS(ROWS)
 #define model_correction NUMBERS(CORRECTION)
 
+#include "formats/export/source/model_laws.c"
+
 #include "formats/export/source/model_cubature.c"
 #else
 #define model_quadratic NUMBERS(QUADRATIC)

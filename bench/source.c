@@ -55,7 +55,9 @@ static void write_model(sp_context *context, const char *folder, const sp_c_sour
                                  "        status = model_step(&state, 0);\n"
                                  "    return status;\n"
                                  "}\n";
+
     const sp_c_source source = {.name = "model", .origin = "bench", .tables = tables};
+
     for (int i = 0; i < 3; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, (const char *[]){"model.c", "model.h", "driver.c"}[i]);
@@ -114,11 +116,13 @@ int main(int argc, char **argv)
     sp_context context = sp_context_default();
     sp_mesh mesh;
     sp_fe_space body;
+
     bench_bar(300, 3, &mesh);
     if (sp_fe_space_new(&context, &mesh, &body) != SP_OK)
         return 1;
     printf("%s\n%4s %9s %9s %14s %10s %7s %14s %10s %7s\n", compiler, "r", "cc [s]", "KiB", "semi step [us]",
            "exported", "ratio", "converged [us]", "exported", "ratio");
+
     for (int k = 0; k < 4; k++) {
         const int r = (int[]){12, 20, 30, 60}[k];
         job j = {.r = r, .repeat = r < 25 ? 2000 : r < 50 ? 300 : 20};
@@ -127,6 +131,7 @@ int main(int argc, char **argv)
         bench_fields(&mesh, r, U);
         for (int i = 0; i < r; i++)
             v[i] = 0.02 / (1 + i);
+
         sp_polynomials polynomials;
         sp_polynomial_parameters parameters = {0};
         sp_polynomial_report report;
@@ -136,29 +141,34 @@ int main(int argc, char **argv)
             fprintf(stderr, "source: %s\n", context.message);
             return 1;
         }
+
         sp_c_source_tables tables;
         if (sp_c_source_tables_new(&context, &polynomials, &tables) != SP_OK)
             return 1;
         write_model(&context, folder, &tables);
         write_tables(folder, &tables);
         sp_c_source_tables_free(&tables);
+
         void *library = compile(folder, compiler, r, &kib);
         void (*begin)(int, double, const double *);
         *(void **)&begin = dlsym(library, "begin");
         *(void **)&j.exported = dlsym(library, "steps");
         printf(" %9.0f", kib);
+
         sp_external_loads forcing = {.self = &system, .mean = no_force};
         for (int semi = 1; semi >= 0; semi--) {
             sp_integrator_parameters p = {
                 .kind = SP_NEWMARK, .step = 1e-3, .beta = 0.25, .gamma = 0.5, .semi_implicit = semi};
             if (sp_integrator_new(&context, &system, &forcing, &p, NULL, v, &j.integrator) != SP_OK)
                 return 1;
+
             begin(semi, p.step, v);
             double ours, theirs;
             bench_pair(step, exported_step, &j, semi ? 31 : 5, &ours, &theirs);
             printf(" %14.2f %10.2f %7.2f", 1e6 * ours / j.repeat, 1e6 * theirs / j.repeat, theirs / ours);
             sp_integrator_free(j.integrator);
         }
+
         printf("\n");
         dlclose(library);
         sp_reduced_system_free(&system);

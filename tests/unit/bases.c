@@ -33,6 +33,7 @@ TEST(orthonormalization_survives_near_dependence)
     double *A = calloc(ROWS * COUNT, 8), *Q = test_new(ROWS * COUNT, 8), *R = test_new(COUNT * COUNT, 8), error,
            worst = 0;
     int64_t rank;
+
     random_field(ROWS * COUNT, 1, A);
     for (int c = 1; c < COUNT;
          c++) /* each column is the previous one plus a millionth; two columns are exact copies, one is zero */
@@ -42,11 +43,13 @@ TEST(orthonormalization_survives_near_dependence)
                                                 : A[(c - 1) * ROWS + i] + 1e-6 * A[c * ROWS + i];
     memcpy(A + 31 * ROWS, A + 29 * ROWS, ROWS * 8);
     random_field(8 * ROWS, 2, A + 32 * ROWS);
+
     memcpy(Q, A, ROWS * COUNT * 8);
     CHECK_OK(sp_metric_orthonormalize(&context, &metric, COUNT, Q, 1e-10, R, &rank));
     CHECK(rank == COUNT - 4, "rank %lld of %d", (long long)rank, COUNT - 4);
     CHECK_OK(sp_metric_orthogonality(&context, &metric, COUNT, Q, &error));
     CHECK(error < 1e-14 * COUNT, "orthonormal to %g", error);
+
     for (int c = 0; c < COUNT; c++) /* A = QR */
         for (int i = 0; i < ROWS; i++) {
             double sum = 0;
@@ -139,6 +142,7 @@ TEST(pca_beyond_a_space)
     sp_metric metric = lumped();
     enum { FIRST = 3, RANK = 5, COUNT = FIRST + 9 };
     double *Q = test_new(ROWS * (FIRST + RANK), 8), *A = test_new(ROWS * COUNT, 8), value[COUNT], worst = 0;
+
     orthonormal(&metric, FIRST + RANK, 5, Q);
     for (int c = 0; c < FIRST; c++) /* the last one repeats the first */
         for (int i = 0; i < ROWS; i++)
@@ -150,6 +154,7 @@ TEST(pca_beyond_a_space)
                                              cos(3.14159265358979323846 * (k + 1) * (c + 0.5) / 9);
             A[(FIRST + c) * ROWS + i] += 100 * Q[i] - 50 * Q[ROWS + i];
         }
+
     int64_t rank;
     OWNED(sp_store) store;
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
@@ -159,6 +164,7 @@ TEST(pca_beyond_a_space)
     CHECK_NEAR(value[1] * 1e6, 1, 1e-12);
     for (int k = 0; k < RANK; k++)
         CHECK_NEAR(value[2 + k] * pow(10, k), 1, 1e-9);
+
     for (int a = 0; a < 5; a++) /* columns 0, 1 and the directions 3, 4, 5 of Q, up to signs; orthonormal */
         for (int b = 0; b < 5; b++) {
             double with = 0, own = 0;
@@ -179,6 +185,7 @@ TEST(principal_angles_are_the_ones_put_in)
            angle[B + 1];
     const double expected[B] = {1e-9, 0.3, 1.5};
     int64_t count;
+
     orthonormal(&metric, A + B, 4, Q);
     for (int c = 0; c < A; c++) /* mixed, so that the two sets have no common column */
         for (int k = 0; k < A; k++)
@@ -189,6 +196,7 @@ TEST(principal_angles_are_the_ones_put_in)
             right[c * ROWS + i] = cos(expected[c]) * Q[c * ROWS + i] + sin(expected[c]) * Q[(A + c) * ROWS + i];
     for (int i = 0; i < ROWS; i++) /* a dependent column adds no angle */
         right[B * ROWS + i] = right[i] - 3 * right[2 * ROWS + i];
+
     CHECK_OK(sp_principal_angles(&context, &metric, A, left, B + 1, right, angle, &count));
     CHECK(count == B, "%lld angles", (long long)count);
     for (int c = 0; c < B; c++)
@@ -211,6 +219,7 @@ TEST(projection_misses_what_was_put_outside)
     double *Q = test_new(ROWS * (SPAN + 1), 8), *B = test_new(ROWS * COUNT, 8), *X = test_new(ROWS * FIELDS, 8),
            missed[FIELDS][COUNT + 1], worst = 0;
     int64_t rank;
+
     orthonormal(&metric, SPAN + 1, 5, Q);
     for (int c = 0; c < COUNT; c++)
         for (int i = 0; i < ROWS; i++) {
@@ -222,9 +231,11 @@ TEST(projection_misses_what_was_put_outside)
         for (int k = 0; k <= SPAN; k++)
             for (int i = 0; i < ROWS; i++)
                 X[f * ROWS + i] += part[f][k] * Q[k * ROWS + i];
+
     CHECK_OK(sp_projection_prepare(&context, &metric, COUNT, B, &rank));
     CHECK(rank == SPAN, "rank %lld", (long long)rank);
     CHECK_OK(sp_projection_measure(&context, &metric, COUNT, B, FIELDS, X, missed[0]));
+
     for (int f = 0; f < FIELDS; f++)
         for (int r = 0; r <= COUNT; r++) {
             double expected = 0, size = 0;

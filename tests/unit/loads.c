@@ -71,21 +71,25 @@ TEST(sets)
         make_body(type, &mesh, &body);
         sp_load load = {.end = 1, .id = -1, .force = {F[0], F[1], F[2]}};
         sp_cross3(centre, F, due);
+
         load.kind = SP_LOAD_SET;
         load.set = sp_mesh_find_set(&mesh, "right", SP_SET_FACES);
         resultant(&body, &load, sum, moment);
         expect("force on faces", type, sum, F, 10);
         expect("its moment", type, moment, due, 10);
+
         load.kind = SP_LOAD_TRACTION;
         for (int i = 0; i < 3; i++)
             load.force[i] = F[i] / area;
         resultant(&body, &load, sum, moment);
         expect("traction", type, sum, F, 10);
         expect("its moment", type, moment, due, 10);
+
         load.kind = SP_LOAD_PRESSURE;
         load.force[0] = 90;
         resultant(&body, &load, sum, moment);
         expect("pressure on faces", type, sum, (const double[]){-90 * area, 0, 0}, 100);
+
         /* of elements: by volume, at the centroid of the elements */
         load = (sp_load){.end = 1, .kind = SP_LOAD_SET, .id = -1, .force = {F[0], F[1], F[2]}};
         load.set = sp_mesh_find_set(&mesh, "half", SP_SET_ELEMENTS);
@@ -101,10 +105,12 @@ TEST(sets)
         }
         for (int k = 0; k < 3; k++)
             centroid[k] /= volume;
+
         sp_cross3(centroid, F, due);
         resultant(&body, &load, sum, moment);
         expect("force on elements", type, sum, F, 10);
         expect("its moment", type, moment, due, 10);
+
         load.set = sp_mesh_find_set(&mesh, "few", SP_SET_VERTICES);
         double *full = test_new(3 * mesh.vertex_count, sizeof *full);
         CHECK_OK(sp_load_distribute(&context, &body, &load, full));
@@ -125,6 +131,7 @@ TEST(rotation)
             .end = 1, .kind = SP_LOAD_ROTATION, .id = -1, .force = {2, 1, -3}, .point = {0.3, 0.2, -1}};
         const double size[3] = {3 * side, 2 * side, 2 * side},
                      mass = mesh.materials[0].density * size[0] * size[1] * size[2];
+
         for (int i = 0; i < 3; i++)
             arm[i] = 0.5 * size[i] - load.point[i];
         sp_cross3(load.force, arm, along);
@@ -133,6 +140,7 @@ TEST(rotation)
             due[i] *= mass;
         resultant(&body, &load, sum, moment);
         expect("rotation", type, sum, due, 100 * mass);
+
         /* about the centroid −∫ρ x × (ω × (ω × x)) = ω × (S ω), S = ∫ρ x xᵀ */
         for (int i = 0; i < 3; i++)
             tensor[i] = mass / 12 * size[i] * size[i] * load.force[i];
@@ -240,6 +248,7 @@ TEST(means)
     sp_load_set set;
     make_body(SP_HEX8, &mesh, &body);
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
+
     const sp_course course[] = {{.kind = SP_COURSE_RAMP},
                                 {.kind = SP_COURSE_SINE, .frequency = 2},
                                 {.kind = SP_COURSE_TABLE, .count = 3, .time = time, .factor = factor}};
@@ -249,11 +258,13 @@ TEST(means)
         double *f = test_new(full.n, sizeof *f), impulse = 0;
         CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 1, &load, (double[3]){0}, &full, &set));
         sp_external_loads loads = sp_load_set_external(&set);
+
         for (int step = 0; step < 13; step++) {
             loads.mean(loads.self, 0.07 * step, 0.07 * (step + 1), f);
             impulse += 0.07 * f[at];
         }
         CHECK_NEAR(impulse, 6 * sp_course_integral(&course[k], 0.7, 0, 0.7), 1e-14);
+
         sp_load_set_at_ends(&set, true);
         loads.mean(loads.self, 0.4, 0.5, f);
         CHECK_NEAR(f[at], 6 * sp_course_at(&course[k], 0.7, 0.4), 1e-14);
@@ -261,6 +272,7 @@ TEST(means)
         CHECK_NEAR(f[at], 6 * sp_course_at(&course[k], 0.7, 0.7), 1e-13);
         loads.mean(loads.self, 0.75, 0.85, f);
         CHECK_NEAR(f[at], 0, 0);
+
         int64_t count;
         double *piece;
         OWNED(sp_pool) pool = {0};

@@ -47,6 +47,7 @@ TEST(ply_ascii)
          PLY_ASCII "element vertex 4\n" PLY_XYZ "element face 2\n" PLY_FACES
                    "0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 3\n",
          4, 0, 1, 2, 0, 2, 3, 0, 1, 3);
+
     /* CR LF; other types and names; properties of any kind before, between and after; elements that are not used */
     GOOD("model",
          "ply\r\nformat ascii 1.0\r\nobj_info x\r\nelement camera 1\r\nproperty float view\r\nproperty list uchar "
@@ -60,6 +61,7 @@ TEST(ply_ascii)
          "0\r\n-inf 3 2 0 1 6 "
          "0 0 1 1 0 1\r\n5\r\n",
          3, 2, 0, 1);
+
     OWNED(sp_surface) surface;
     CHECK_OK(parse_text("a",
                         "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex "

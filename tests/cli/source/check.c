@@ -85,10 +85,12 @@ static void check_probes(void)
     const model_real push[3] = {1, -2, 3};
     model_real force[MODEL_R] = {0}, u[3], v[3], before[MODEL_R], after[MODEL_R];
     double work = 0, way = 0, terms = 0;
+
     for (int i = 0; i < MODEL_R; i++) {
         state.q[i] = (model_real)(0.1 * size * (i + 1));
         state.v[i] = 2 * state.q[i];
     }
+
     check(model_add_probe_force(force, 0, push) == MODEL_OK && model_probe(&state, 0, u) == MODEL_OK &&
               model_probe_velocity(&state, 0, v) == MODEL_OK,
           "a probe is refused", 0);
@@ -101,11 +103,13 @@ static void check_probes(void)
         check(fabs(v[c] - 2 * u[c]) <= 1e-12 * fabs(u[c]), "the velocity of a probe", v[c]);
     }
     check(fabs(work - way) <= 1e-14 * terms, "the work of a force on a probe", work - way);
+
     check(model_probe(&state, MODEL_PROBES, u) == MODEL_BAD_ARGUMENT &&
               model_probe(&state, -1, u) == MODEL_BAD_ARGUMENT &&
               model_add_probe_force(force, MODEL_PROBES, push) == MODEL_BAD_ARGUMENT &&
               model_probe_rest(MODEL_PROBES, u) == MODEL_BAD_ARGUMENT,
           "a probe that is not there", 0);
+
     model_force(&state, NULL, before);
     check(model_set_factors(&state, 2, 1) == MODEL_OK, "factors", 0);
     model_force(&state, NULL, after);
@@ -117,6 +121,7 @@ static void check_arguments(void)
 {
     const double nan = NAN;
     model_real q[MODEL_R] = {0};
+
     model_init(&state);
     other = state;
     check(model_set_step(&state, 0) && model_set_step(&state, INFINITY) && model_set_damping(&state, -1, 0) &&
@@ -125,9 +130,11 @@ static void check_arguments(void)
               model_set_newmark(&state, 0.25, 1.1) && model_set_newton(&state, 0, 5) &&
               model_set_newton(&state, 1e-9, 0) && model_set_semi_implicit(&state, 2),
           "an option out of range is accepted", 0);
+
     q[0] = nan;
     check(model_set_motion(&state, q, NULL) == MODEL_BAD_ARGUMENT, "NaN as coordinates", 0);
     check(memcmp(&state, &other, sizeof state) == 0, "a refused option changes the state", 0);
+
     for (int semi = 0; semi < 2; semi++) {
         check(model_set_semi_implicit(&state, semi) == MODEL_OK, "semi-implicit", semi);
         for (int large = 0; large < 2; large++) {
@@ -136,8 +143,10 @@ static void check_arguments(void)
                   "a force that is not finite", semi);
         }
     }
+
     q[0] = (model_real)nan;
     check(model_start(&state, q) == MODEL_NOT_FINITE && largest(3 * MODEL_R, state.q) == 0, "NaN at the start", 0);
+
     q[0] = 0;
     check(model_set_semi_implicit(&state, 0) == MODEL_OK && model_set_newton(&state, 1e-10, 1) == MODEL_OK &&
               model_set_step(&state, 1) == MODEL_OK,

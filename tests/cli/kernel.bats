@@ -66,10 +66,10 @@ moves() {
     no_faults
 }
 
-# cubature_kernel LAW [OPTION]...: model.c of a cubature of hexahedra with 10 coordinates.
+# cubature_kernel LAW [OPTION]...: model.c of a cubature of hexahedra with 27 Gauss points, with 10 coordinates.
 cubature_kernel() {
     kernel_modules
-    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --law "$1" -o mesh.npz
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --quadrature 3 --fix-half-space 1,0,0,0 --law "$1" -o mesh.npz
     modes mesh.npz -q -k 4 -o m.npz
     modalderiv mesh.npz m.npz -q -o d.npz
     masspca mesh.npz m.npz d.npz -q -r 10 -o b.npz

@@ -37,9 +37,6 @@ bool compare_projection(comparison *c);
 /* printf to the stream, unless quiet. */
 void compare_print(const comparison *c, const char *format, ...) SP_PRINTF(2, 3);
 
-/* A field of the table: in double quotes where it has a comma or quote. Allocated from the comparison's pool. */
-const char *compare_field(comparison *c, const char *format, ...) SP_PRINTF(2, 3);
-
 /* The path of the reference as a field. */
 const char *compare_reference(comparison *c);
 

@@ -1,5 +1,6 @@
 /* Two files member by member. */
 #include "formats/plain.h"
+#include "tools/common/csv.h"
 #include "tools/compare/compare.h"
 
 #include <math.h>
@@ -38,32 +39,9 @@ void compare_row(comparison *c, const char *format, ...)
     memcpy(to, line, (size_t)length);
 }
 
-const char *compare_field(comparison *c, const char *format, ...)
-{
-    char text[5000];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-
-    const bool quoted = strpbrk(text, ",\"\r\n");
-    char *field = tool_allocate(&c->pool, 2 * (int64_t)strlen(text) + 3, 1), *to = field;
-    if (quoted)
-        *to++ = '"';
-
-    for (const char *at = text; *at; at++) {
-        if (*at == '"')
-            *to++ = '"';
-        *to++ = *at;
-    }
-    if (quoted)
-        *to++ = '"';
-    return field;
-}
-
 const char *compare_reference(comparison *c)
 {
-    return compare_field(c, "%s", c->b);
+    return tool_csv_field(&c->pool, "%s", c->b);
 }
 
 /* What is known of the difference of two arrays. */

@@ -1,4 +1,5 @@
 /* Two trajectories of one mesh as motions: norms of their difference over common vertices and frames, and probes. */
+#include "tools/common/csv.h"
 #include "tools/compare/probe.h"
 #include "tools/compare/side.h"
 
@@ -257,8 +258,8 @@ static bool report_value(comparison *c, const char *probe, const char *what, dou
     else
         compare_print(c, "probe %s %-9s %.9g %s, in the reference %s %.9g %s, relative difference %.3e\n", probe, what,
                       a, unit, c->b, b, unit, relative);
-    compare_row(c, "%s,%.17g,%.17g,%.17g,%.17g,%s", compare_field(c, "probe %s %s", probe, what), a, b, difference,
-                relative, compare_reference(c));
+    compare_row(c, "%s,%.17g,%.17g,%.17g,%.17g,%s", tool_csv_field(&c->pool, "probe %s %s", probe, what), a, b,
+                difference, relative, compare_reference(c));
     return none || difference <= c->absolute + c->relative * fabs(b);
 }
 

@@ -1,3 +1,4 @@
+#include "tools/common/csv.h"
 #include "tools/validate/validate.h"
 
 #include <math.h>
@@ -212,8 +213,12 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     print_row(stream, name, &row);
 
     add_text(table, "model,r,elements,position,velocity,largest,energy,iterations,estimate,us_per_step,factor");
-    for (int64_t i = 0; i < v->probe_count; i++)
-        add_text(table, ",amplitude %.100s,frequency %.100s", v->probes[i].text, v->probes[i].text);
+    sp_pool names = {0};
+    for (int64_t i = 0; i < v->probe_count; i++) {
+        add_text(table, ",%s", tool_csv_field(&names, "amplitude %.100s", v->probes[i].text));
+        add_text(table, ",%s", tool_csv_field(&names, "frequency %.100s", v->probes[i].text));
+    }
+    sp_pool_free(&names);
     if (v->choice->stress)
         add_text(table, ",stress_error,corrected_stress_error,largest_stress,corrected_largest_stress");
     if (v->choice->certificate)

@@ -68,6 +68,66 @@ at_most() {
     no_faults
 }
 
+@test "a time step is found whose error the statement includes" {
+    local step error
+    cd "$BODY"
+    simreduce bar.npz --loads pull.csv --dt auto --duration 0.6 --error 4% -o auto > said.txt 2> err || fault "exit $?: $(< err)"
+    step=$(sed -n 's/.* error of the time step, --dt \(.*\), included; that of the mesh is not$/\1/p' said.txt)
+    [ -n "$step" ] || fault "$(< said.txt)"
+
+    # beside the full-order motion with an eighth of the step
+    simfull bar.npz --loads pull.csv --dt "$(awk -v h="$step" 'BEGIN { printf("%.17g", h / 8) }')" \
+        --steps "$(awk -v h="$step" 'BEGIN { printf("%d", 8 * 0.6 / h + 0.5) }')" --every 8 -q -o fine.npz
+    simvalidate bar.npz --basis auto-basis.npz --poly auto-poly.npz --loads pull.csv --dt "$step" --reference fine.npz -q --csv true.csv
+    error=$(awk -F, '$1 == "reduced" { print $4 }' true.csv)
+    at_most "$error" "$(stated auto.sh)" || fault "$error is above what is stated, $(stated auto.sh)"
+    at_most "$(stated auto.sh)" 0.04 || fault "stated: $(stated auto.sh)"
+
+    # a number of steps of the same duration
+    simreduce bar.npz --loads pull.csv --dt 0.02 --duration 0.59 --error 4% -o same > said.txt 2> err || fault "exit $?: $(< err)"
+    grep -q ', 30 of 30 steps$' said.txt || fault "30 steps: $(< said.txt)"
+    no_faults
+}
+
+@test "touches of unseen vertices keep the stated error" {
+    local n error
+    cd "$BODY"
+    simreduce bar.npz --touch 40-60 --force 4000 --gravity 0,0,-9.81 --dt 0.02 --steps 40 --error 6% --held-out 6 -o touch > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    for n in 43 49 55 58; do
+        awk -v n=$n 'BEGIN { printf("%g,%g,vertex,%d,%g,%g,%g\n", 0.004 * (n - 40), 0.2 + 0.01 * (n - 40), n, 2000 - 60 * (n - 40), 200 * (n - 50), 160 * (60 - n)) }' > unseen.csv
+        simvalidate bar.npz --basis touch-basis.npz --poly touch-poly.npz --loads unseen.csv --gravity 0,0,-9.81 --dt 0.02 --steps 40 -q --csv true.csv
+        error=$(awk -F, '$1 == "reduced" { print $4 }' true.csv)
+        at_most "$error" "$(stated touch.sh)" || fault "vertex $n: $error is above what is stated, $(stated touch.sh)"
+    done
+    no_faults
+}
+
+@test "errors of stress and of frequency" {
+    local error
+    cd "$BODY"
+    printf '0.05,0.4,all,,0,2000,7000\n' > unseen.csv
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --quantity stress --error 10% --held-out 3 -r 20 -q -o stress > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    head -n 1 stress-report.csv | grep -qx 'r,position,velocity,largest,energy,stress,stated,us_per_step,chosen' || fault "$(head -n 1 stress-report.csv)"
+    printf '0.05,0.4,all,,0,0,9000\n' > unseen.csv
+    simvalidate bar.npz --basis stress-basis.npz --poly stress-poly.npz --loads unseen.csv --dt 0.02 --steps 60 --stress -q --csv true.csv
+    error=$(awk -F, '$1 == "reduced" { print $12 }' true.csv)
+    at_most "$error" "$(stated stress.sh)" || fault "stress: $error is above what is stated, $(stated stress.sh)"
+
+    # a place has commas, and is a quoted field of the table
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 100 --quantity frequency --probe near:10,0,0:z --error 2% --held-out 3 -r 20 -q -o tone > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    simvalidate bar.npz --basis tone-basis.npz --poly tone-poly.npz --loads unseen.csv --dt 0.02 --steps 100 --probe near:10,0,0:z -q --csv true.csv 2> err
+    "$PYTHON" - true.csv "$(stated tone.sh)" <<-'END' || fault "frequency: $(< true.csv), stated $(stated tone.sh)"
+	import csv, sys
+	reference, model = [float(row['frequency near:10,0,0:z']) for row in csv.DictReader(open(sys.argv[1]))]
+	sys.exit(not abs(model / reference - 1) <= float(sys.argv[2]))
+	END
+    code=0
+    simreduce bar.npz --loads pull.csv --dt 0.02 --steps 10 --quantity frequency --probe near:10,0,0:z --error 2% -q -o silent 2> err || code=$?
+    [ $code = 3 ] && grep -q '^simreduce: bar.npz: --probe near:10,0,0:z has no frequency: it needs some periods of free vibration after the loads end$' err ||
+        fault "no vibration: exit $code: $(< err)"
+    no_faults
+}
+
 @test "a law without polynomials gets a cubature" {
     local error
     cd "$BODY"
@@ -91,7 +151,7 @@ at_most() {
     simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 0.0001% -r 12 --best --keep -q -o none > said.txt 2> err || code=$?
     [ $code = 1 ] && [ -s none-basis.npz ] && [ -s none-poly.npz ] && grep -q ' at most ' said.txt || fault "--best: exit $code: $(< err)"
     head -n "$(wc -l < before.txt)" none.work/commands | cmp -s before.txt - || fault 'it does not go on from there'
-    [ "$(wc -l < none.work/commands)" -le $(($(wc -l < before.txt) + 3)) ] || fault 'what was there is made again'
+    [ "$(wc -l < none.work/commands)" -le $(($(wc -l < before.txt) + 4)) ] || fault 'what was there is made again'
     no_faults
 }
 
@@ -156,7 +216,14 @@ at_most() {
 @test "what cannot be searched is refused in one line" {
     cd "$BODY"
     printf '5,6,all,,0,0,3\n' > late.csv
-    refused 2 '^simreduce: a model is for certain loads: name some with --loads, or --gravity$' simreduce bar.npz --dt 0.02 -q -o no
+    refused 2 '^simreduce: a model is for certain loads: name some with --loads, --touch or --gravity$' simreduce bar.npz --dt 0.02 -q -o no
+    refused 2 '^simreduce: --dt: "fast" is neither a time step above 0 s nor auto$' simreduce bar.npz --loads pull.csv --dt fast -q -o no
+    refused 2 '^simreduce: --dt: "-1" is neither ' simreduce bar.npz --loads pull.csv --dt -1 -q -o no
+    refused 2 '^simreduce: --dt auto needs the --duration of the motion$' simreduce bar.npz --loads pull.csv --dt auto -q -o no
+    refused 2 '^simreduce: --duration 1e.12: that are 1e.14 steps of 0.01 s, above 1e.08$' simreduce bar.npz --loads pull.csv --duration 1e12 -q -o no
+    refused 2 '^simreduce: --touch needs the largest --force$' simreduce bar.npz --touch 3 -q -o no
+    refused 2 '^simreduce: --touch: ' simreduce bar.npz --touch set:none --force 3 -q -o no
+    refused 2 '^simreduce: --quantity frequency needs a --probe$' simreduce bar.npz --loads pull.csv --quantity frequency -q -o no
     refused 2 '^simreduce: --error: "150%" is not between 0 and 1, or 0% and 100%$' simreduce bar.npz --loads pull.csv --dt 0.02 --error 150% -q -o no
     refused 2 '^simreduce: --least 3 is above --most 1.2$' simreduce bar.npz --loads pull.csv --dt 0.02 --least 3 -q -o no
     refused 3 '^simreduce: late.csv: load 1 begins at 5 s, and the motion ends at 1.2 s$' simreduce bar.npz --loads late.csv --dt 0.02 --steps 60 -q -o no

@@ -1,5 +1,6 @@
 #include "tools/reduce/commands.h"
 
+#include "tools/common/csv.h"
 #include "tools/common/shell.h"
 
 #include <errno.h>
@@ -355,19 +356,21 @@ void reduce_table_read(reduce_commands *commands, const char *path, reduce_table
     *table = (reduce_table){0};
     if (!line)
         tool_fail(SP_INPUT, path, "it is empty");
+    table->columns = 1;
     for (const char *at = line; *at; at++)
-        table->columns += *at == ',';
-    table->name = tool_allocate(&commands->pool, ++table->columns, sizeof *table->name);
-    for (int64_t c = 0; c < table->columns; c++)
-        table->name[c] = strsep(&line, ",");
+        table->columns += *at == ','; /* or fewer, where names have commas */
+    table->name = tool_allocate(&commands->pool, table->columns, sizeof *table->name);
+    table->columns = 0;
+    for (const char *name; (name = tool_csv_next(&line));)
+        table->name[table->columns++] = name;
 
     while ((line = strtok_r(NULL, "\n", &rest))) {
         double *row = tool_list_add(&values, table->columns, sizeof *row);
         for (int64_t c = 0; c < table->columns; c++) {
-            const char *field = line ? strsep(&line, ",") : "";
+            const char *field = tool_csv_next(&line);
             char *end;
-            row[c] = strtod(field, &end);
-            row[c] = *field && !*end ? row[c] : NAN;
+            row[c] = field ? strtod(field, &end) : NAN;
+            row[c] = field && *field && !*end ? row[c] : NAN;
         }
         table->rows++;
     }

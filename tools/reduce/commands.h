@@ -39,7 +39,6 @@ const char *reduce_path(reduce_commands *commands, const char *name);
  * this program, with what the other one said, where it failed. reduce_try returns its status instead. */
 #define reduce_run(commands, ...) reduce_run_words(commands, (const char *const[]){__VA_ARGS__, NULL})
 #define reduce_try(commands, ...) reduce_try_words(commands, (const char *const[]){__VA_ARGS__, NULL})
-#define reduce_draw(commands, ...) reduce_draw_words(commands, (const char *const[]){__VA_ARGS__, NULL})
 void reduce_run_words(reduce_commands *commands, const char *const *words);
 int reduce_try_words(reduce_commands *commands, const char *const *words);
 

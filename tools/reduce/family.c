@@ -2,12 +2,13 @@
 
 #include "api/saved.h"
 #include "base/random.h"
+#include "pointshell/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 6, LEAST_TRAINED = 5 };
+enum { MOST_PAIRS = 6, LEAST_TRAINED = 5, MORE_TOUCHED = 2 };
 
 void reduce_family_read(sp_context *context, const tool_mesh *mesh, const tool_texts *files, reduce_family *family)
 {
@@ -32,12 +33,48 @@ void reduce_family_read(sp_context *context, const tool_mesh *mesh, const tool_t
     }
 }
 
+void reduce_family_touch(const tool_place_names *names, const char *text, double force, reduce_family *family)
+{
+    sp_list list = {0};
+
+    tool_places_parse(names, text, &list);
+    family->force = force;
+    family->place_count = list.count;
+    family->places = tool_allocate_copy(&family->pool, list.data, list.count, sizeof(tool_place));
+    sp_list_free(&list);
+    family->sum =
+        sp_saved_sum(family->sum, (const char *)family->places, family->place_count * (int64_t)sizeof *family->places);
+    family->sum = sp_saved_sum(family->sum, (const char *)&force, sizeof force);
+
+    double *points = tool_allocate(&family->pool, 3 * family->place_count, sizeof *points);
+    for (int64_t i = 0; i < family->place_count; i++) {
+        const tool_place *place = &family->places[i];
+        memcpy(points + 3 * i,
+               (place->surface ? names->mesh->surface.vertices : names->mesh->vertices) + 3 * place->vertex,
+               3 * sizeof *points);
+    }
+    family->spread_count = family->place_count < REDUCE_SPREAD ? family->place_count : REDUCE_SPREAD;
+    family->spread = tool_allocate(&family->pool, family->spread_count, sizeof *family->spread);
+    tool_check(sp_farthest_order(names->context, family->place_count, points, 0, family->spread_count, family->spread),
+               NULL);
+}
+
+bool reduce_family_varies(const reduce_family *family)
+{
+    return family->count > 0 || family->place_count > 0;
+}
+
 void reduce_family_free(reduce_family *family)
 {
     sp_pool_free(&family->pool);
 }
 
 /* ---- members ---- */
+
+enum reduce_purpose { JUDGE, TRAIN, WITNESS };
+
+/* Far beyond the numbers of members. */
+static const uint64_t witness_streams = UINT64_C(1) << 40, touch_streams = UINT64_C(1) << 41;
 
 static reduce_member new_member(reduce_family *family, double amplitude)
 {
@@ -55,19 +92,40 @@ static int64_t pairs_of(const reduce_family *family)
 
 int64_t reduce_family_corners(const reduce_family *family)
 {
-    return family->count ? family->count + pairs_of(family) : 1;
+    return reduce_family_varies(family) ? family->count + pairs_of(family) + 3 * family->spread_count : 1;
 }
 
 int64_t reduce_family_trained(const reduce_family *family)
 {
-    const int64_t corners = reduce_family_corners(family);
-    return !family->count ? 1 : corners > LEAST_TRAINED ? corners : LEAST_TRAINED;
+    const int64_t corners = reduce_family_corners(family), touched = family->place_count ? MORE_TOUCHED : 0;
+    if (!reduce_family_varies(family))
+        return 1;
+    return corners + touched > LEAST_TRAINED ? corners + touched : LEAST_TRAINED;
 }
 
-/* Random numbers of a stream; those that judge and those that are trained have streams of their own. */
-static reduce_member draw(reduce_family *family, uint64_t stream)
+/* A random touch: it begins in the first half of the motion, and acts for a tenth to a half of it. */
+static reduce_touch draw_touch(const reduce_family *family, uint64_t stream)
+{
+    enum { PLACE, COURSE, START, LENGTH, FORCE, NUMBERS = FORCE + 3 };
+    double uniform[NUMBERS];
+
+    for (int i = 0; i < NUMBERS; i++)
+        uniform[i] = sp_random_uniform(family->seed, stream, (uint64_t)i);
+    reduce_touch touch = {.place = &family->places[(int64_t)(uniform[PLACE] * (double)family->place_count)],
+                          .start = 0.5 * uniform[START] * family->duration,
+                          .course = (enum reduce_course)(1 + (int)(uniform[COURSE] * (REDUCE_COURSES - 1)))};
+    touch.end = touch.start + (0.1 + 0.4 * uniform[LENGTH]) * family->duration;
+    for (int i = 0; i < 3; i++)
+        touch.force[i] = (2 * uniform[FORCE + i] - 1) * family->force;
+    return touch;
+}
+
+/* Random numbers of a stream; those that judge, those that are trained and those of the witness have streams of their
+ * own, and touches others than files. */
+static reduce_member draw(reduce_family *family, enum reduce_purpose purpose, int64_t number)
 {
     enum { AMPLITUDE, COURSE, LATER, LONGER, WEIGHTS };
+    const uint64_t stream = 2 * (uint64_t)number + (purpose == TRAIN) + (purpose == WITNESS ? witness_streams : 0);
     double sum = 0, uniform[WEIGHTS];
 
     for (int i = 0; i < WEIGHTS; i++)
@@ -85,24 +143,40 @@ static reduce_member draw(reduce_family *family, uint64_t stream)
         sum += member.weight[f] = -log(sp_random_uniform(family->seed, stream, (uint64_t)(WEIGHTS + f)));
     for (int64_t f = 0; f < family->count; f++)
         member.weight[f] /= sum;
+    if (family->place_count)
+        member.touch = draw_touch(family, touch_streams + stream);
     return member;
 }
 
 reduce_member reduce_family_draw(reduce_family *family, int64_t number)
 {
-    return draw(family, 2 * (uint64_t)number);
+    return draw(family, JUDGE, number);
+}
+
+reduce_member reduce_family_witness(reduce_family *family, int64_t number)
+{
+    return draw(family, WITNESS, number);
 }
 
 reduce_member reduce_family_train(reduce_family *family, int64_t number)
 {
-    const int64_t corners = reduce_family_corners(family);
-    if (family->count && number >= corners) {
-        reduce_member member = draw(family, 2 * (uint64_t)(number - corners) + 1);
+    const int64_t corners = reduce_family_corners(family), of_files = family->count + pairs_of(family);
+    if (reduce_family_varies(family) && number >= corners) {
+        reduce_member member = draw(family, TRAIN, number - corners);
         member.course = (enum reduce_course)(1 + (number - corners) % (REDUCE_COURSES - 1)); /* each kind of them */
         return member;
     }
 
     reduce_member member = new_member(family, family->high);
+    if (number >= of_files && family->place_count) { /* a sudden one that ends, so that it is heard */
+        const int64_t touched = number - of_files;
+        member.touch = (reduce_touch){.place = &family->places[family->spread[touched / 3]],
+                                      .end = family->duration / 3,
+                                      .course = REDUCE_AS_GIVEN};
+        member.touch.force[touched % 3] = family->force;
+        return member;
+    }
+
     int64_t pair = number - family->count;
     if (number < family->count)
         member.weight[number] = 1;
@@ -126,6 +200,26 @@ static void scale(sp_load *load, double factor)
         load->force[i] *= load->kind == SP_LOAD_ROTATION ? sqrt(factor) : factor;
 }
 
+/* A load on a place. */
+static sp_load place_load(const tool_place *place, double start, double end, const double *force)
+{
+    sp_load load = {.start = start,
+                    .end = end,
+                    .kind = place->surface ? SP_LOAD_SURFACE : SP_LOAD_VERTEX,
+                    .id = place->vertex,
+                    .course = {.kind = SP_COURSE_CONSTANT}};
+    memcpy(load.force, force, sizeof load.force);
+    return load;
+}
+
+static void set_course(enum reduce_course course, sp_load *load)
+{
+    if (course == REDUCE_RAMP)
+        load->course.kind = SP_COURSE_RAMP;
+    if (course == REDUCE_HALF_SINE)
+        load->course = (sp_course){.kind = SP_COURSE_SINE, .frequency = 0.5 / (load->end - load->start)};
+}
+
 /* The course of a member for a load that begins, acts and ends. */
 static void change_course(const reduce_family *family, const reduce_member *member, sp_load *load)
 {
@@ -137,10 +231,7 @@ static void change_course(const reduce_family *family, const reduce_member *memb
     const double length = member->longer * (load->end - load->start);
     load->start += member->later * (family->duration - load->start);
     load->end = load->start + length;
-    if (member->course == REDUCE_RAMP)
-        load->course.kind = SP_COURSE_RAMP;
-    if (member->course == REDUCE_HALF_SINE)
-        load->course = (sp_course){.kind = SP_COURSE_SINE, .frequency = 0.5 / length};
+    set_course(member->course, load);
 }
 
 /* The lines of a list of loads, which is freed. */
@@ -182,6 +273,12 @@ static const char *print(reduce_family *family, const reduce_member *member, boo
                 change_course(family, member, load);
         }
 
+    if (member->touch.place) {
+        const reduce_touch *touch = &member->touch;
+        sp_load *load = tool_list_add(&list, 1, sizeof *load);
+        *load = place_load(touch->place, ramps ? 0 : touch->start, ramps ? 1 : touch->end, touch->force);
+        set_course(ramps ? REDUCE_RAMP : touch->course, load);
+    }
     return print_list(family, &list);
 }
 
@@ -216,6 +313,14 @@ const char *reduce_family_all(reduce_family *family)
                 for (int k = 0; k < 3; k++)
                     to->force[k] = k == axis;
             }
+        }
+
+    for (int64_t i = 0; i < family->spread_count; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            double force[3] = {0};
+            force[axis] = family->force;
+            *(sp_load *)tool_list_add(&list, 1, sizeof(sp_load)) =
+                place_load(&family->places[family->spread[i]], 0, 1, force);
         }
     return list.count ? print_list(family, &list) : "";
 }

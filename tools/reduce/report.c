@@ -1,28 +1,31 @@
 /* What a search has found: a table, a statement, and a script. */
-#include "tools/reduce/search.h"
+#include "tools/reduce/moves.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const words[REDUCE_QUANTITIES] = {
-    [REDUCE_POSITION] = "position",
-    [REDUCE_VELOCITY] = "velocity",
-    [REDUCE_LARGEST] = "the displacement of any vertex",
-    [REDUCE_ENERGY] = "energy",
+    [REDUCE_POSITION] = "position", [REDUCE_VELOCITY] = "velocity", [REDUCE_LARGEST] = "the displacement of any vertex",
+    [REDUCE_ENERGY] = "energy",     [REDUCE_STRESS] = "stress",     [REDUCE_FREQUENCY] = "frequency",
 };
 
 /* One line for each rank; that of the chosen one is of the files that were written. */
 static void print_table(const reduce_search *s, FILE *stream)
 {
     const reduce_point *points = s->best->points.data;
-    fprintf(stream, "r,position,velocity,largest,energy,stated,us_per_step,chosen\n");
+    fprintf(stream, "r");
+    for (int q = 0; q < REDUCE_QUANTITIES; q++)
+        if (reduce_is_measured(s->choice, q))
+            fprintf(stream, ",%s", reduce_quantity_name[q]);
+    fprintf(stream, ",stated,us_per_step,chosen\n");
     for (int64_t i = 0; i < s->best->points.count; i++) {
         const bool chosen = points[i].r == s->chosen;
         const reduce_point *p = chosen && s->final.r ? &s->final : &points[i];
         fprintf(stream, "%lld", (long long)p->r);
         for (int q = 0; q < REDUCE_QUANTITIES; q++)
-            fprintf(stream, ",%.6g", p->error[q]);
+            if (reduce_is_measured(s->choice, q))
+                fprintf(stream, ",%.6g", p->error[q]);
         fprintf(stream, ",%.6g,%.3g,%d\n", reduce_stated(s, p, s->choice->quantity), 1e6 * p->seconds, chosen);
     }
 }
@@ -40,15 +43,15 @@ static int64_t members_of(const reduce_search *s)
 static void print_statement(const reduce_search *s, const char *before, FILE *stream)
 {
     const int q = s->choice->quantity;
-    const int64_t files = s->family.count;
+    const reduce_motion *witness = s->witness.data;
     const double measured = s->measured[q];
 
     fprintf(stream, "%sr = %lld, %.3g us a step: error of %s at most %.2g %%\n", before, (long long)s->final.r,
             1e6 * s->final.seconds, words[q], 100 * reduce_final_error(s));
     fprintf(stream, "%s  %.2g %% measured beside the full-order model, %s%s, %lld of %lld steps\n", before,
-            100 * measured, files ? s->family.path[0] : "gravity", files > 1 ? " and the others" : "",
-            (long long)s->witness_steps, (long long)s->choice->steps);
-    if (files)
+            100 * measured, witness[0].name, s->witness.count > 1 ? " and the others" : "", (long long)s->witness_steps,
+            (long long)s->steps);
+    if (reduce_family_varies(&s->family))
         fprintf(stream, "%s  %.2g %% beside the reference, largest of %lld loads of the family and of the files\n",
                 before, 100 * s->final.error[q], (long long)members_of(s));
     if (s->lost)
@@ -58,8 +61,8 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
     if (!s->full)
         fprintf(stream, "%s  %.2g %% error of the reference, measured beside the full-order model\n", before,
                 100 * s->rich_error[q]);
-    fprintf(stream, "%s  %.2g %% change with half the time step, not included; nor is the error of the mesh\n", before,
-            100 * s->step_error[q]);
+    fprintf(stream, "%s  %.2g %% error of the time step, --dt %s, %s; that of the mesh is not\n", before,
+            100 * s->step_error[q], s->step, s->choice->step ? "not included" : "included");
 }
 
 static void write_script(reduce_search *s)
@@ -71,7 +74,7 @@ static void write_script(reduce_search *s)
     if (!stream)
         tool_out_of_memory();
 
-    const char *files[] = {s->basis, s->forces};
+    const char *files[] = {s->model.basis, s->model.forces};
     fprintf(stream, "#!/bin/sh\n# The commands that make %s and %s.\n", files[0], files[1]);
     print_statement(s, "# ", stream);
     fprintf(stream, "set -eu\n");
@@ -85,14 +88,21 @@ static void write_script(reduce_search *s)
 /* A picture of the table, where gnuplot is there. */
 static void draw(reduce_search *s, const char *table)
 {
+    static const int drawn[] = {REDUCE_POSITION, REDUCE_VELOCITY, REDUCE_ENERGY, REDUCE_STRESS, REDUCE_FREQUENCY};
     reduce_commands *c = &s->commands;
     const char *picture = reduce_text(c, "%s-report.png", s->choice->name);
-    const char *said =
-        reduce_draw(c, "supple-plot", reduce_text(c, "%s:position:position", table),
-                    reduce_text(c, "%s:velocity:velocity", table), reduce_text(c, "%s:energy:energy", table),
-                    reduce_text(c, "%s:stated:stated, %s", table, words[s->choice->quantity]), "--log", "--ylabel",
-                    "relative error", "--title", "Largest error over the number r of coordinates", "--size", "720x480",
-                    "-o", picture);
+    reduce_words w = {0};
+
+    reduce_add(&w, "supple-plot");
+    for (size_t i = 0; i < TOOL_COUNT(drawn); i++)
+        if (reduce_is_measured(s->choice, drawn[i])) {
+            const char *name = reduce_quantity_name[drawn[i]];
+            reduce_add(&w, reduce_text(c, "%s:%s:%s", table, name, name));
+        }
+    reduce_add_all(&w, reduce_text(c, "%s:stated:stated, %s", table, words[s->choice->quantity]), "--log", "--ylabel",
+                   "relative error", "--title", "Largest error over the number r of coordinates", "--size", "720x480",
+                   "-o", picture);
+    const char *said = reduce_draw_words(c, w.word);
     if (said)
         tool_say("no picture of %s: %s", table, said);
 }

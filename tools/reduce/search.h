@@ -11,17 +11,33 @@
 #include "tools/reduce/commands.h"
 #include "tools/reduce/family.h"
 
-enum reduce_quantity { REDUCE_POSITION, REDUCE_VELOCITY, REDUCE_LARGEST, REDUCE_ENERGY, REDUCE_QUANTITIES };
+/* The first four are always measured, the others where they are chosen. */
+enum reduce_quantity {
+    REDUCE_POSITION,
+    REDUCE_VELOCITY,
+    REDUCE_LARGEST,
+    REDUCE_ENERGY,
+    REDUCE_STRESS,    /* of von Mises, at all vertices and frames: √(Σ difference² / Σ stress²) */
+    REDUCE_FREQUENCY, /* of the free vibration of a probe */
+    REDUCE_QUANTITIES
+};
+extern const char *const reduce_quantity_name[REDUCE_QUANTITIES];
 
 typedef struct reduce_choice {
     const char *mesh, *name; /* the outputs begin with this name */
     tool_texts loads;
     double gravity[3];
-    const char *step, *damping_mass, *damping_stiffness; /* for the other programs; NULL: not given */
-    int64_t steps, rank, held_out;
+    const char *step; /* for the other programs; NULL: the largest one that keeps its share of the error */
+    int64_t steps;
+    double duration;                              /* s */
+    const char *damping_mass, *damping_stiffness; /* for the other programs; NULL: not given */
+    const char *touch;                            /* a list of vertices; NULL: none … */
+    double force;                                 /* … and the largest force on one of them along each axis, N */
+    int64_t rank, held_out;
     int quantity;
-    double error;  /* the bound */
-    double budget; /* µs a step, in place of a bound; 0: none */
+    const char *probe; /* of a frequency: VERTEX:AXIS */
+    double error;      /* the bound */
+    double budget;     /* µs a step, in place of a bound; 0: none */
     double low, high;
     double time; /* s; 0: no bound */
     bool best, keep;
@@ -35,16 +51,21 @@ typedef struct reduce_point {
     double seconds; /* of a step */
 } reduce_point;
 
+/* What moves in place of the full-order model. */
+typedef struct reduce_model {
+    const char *basis, *forces; /* polynomials or a cubature; NULL: the forces of all elements, projected */
+} reduce_model;
+
 /* Bases that compete: principal directions in the energy or in the mass, of all that are trained or of the corners of
  * the family. None is the best one for every body. */
 enum { REDUCE_BASES = 3 };
 typedef struct reduce_basis {
     const char *inner;
     bool corners;
-    const char *path, *forces; /* of all columns */
-    int64_t most;              /* columns */
-    sp_list points;            /* of reduce_point, ascending */
-    int64_t chosen;            /* r; 0: none */
+    reduce_model model; /* of all columns */
+    int64_t most;       /* columns */
+    sp_list points;     /* of reduce_point, ascending */
+    int64_t chosen;     /* r; 0: none */
 } reduce_basis;
 
 typedef struct reduce_motion {
@@ -62,10 +83,13 @@ typedef struct reduce_search {
     bool polynomials; /* else a cubature */
     bool full;        /* the reference is the full-order model */
     double start;     /* s */
+    const char *step; /* for the other programs */
+    int64_t steps;
+    bool compared; /* the quantity was compared with a reference at least once */
 
     /* the reference */
-    sp_list candidates;             /* of char *: files of columns for the rich basis */
-    const char *rich, *rich_forces; /* NULL: none */
+    sp_list candidates; /* of char *: files of columns for the rich basis */
+    reduce_model rich;
     int64_t rich_columns;
     double rich_error[REDUCE_QUANTITIES]; /* of the rich model, measured on the witness */
     sp_list witness;                      /* of reduce_motion: full-order steps under each file … */
@@ -78,16 +102,28 @@ typedef struct reduce_search {
     int64_t chosen;                          /* r; 0: no rank reaches the bound */
 
     /* the files that are written */
-    const char *basis, *forces;
+    reduce_model model;
     reduce_point final;
     double measured[REDUCE_QUANTITIES];   /* under the files, by the full-order model */
-    double step_error[REDUCE_QUANTITIES]; /* the change with half the time step */
+    double step_error[REDUCE_QUANTITIES]; /* of the time step (reduce_step_error) */
 } reduce_search;
 
-/* The error that is stated for a rank: its largest error beside the reference, that of the reference, and a margin. */
+extern const double reduce_margin;
+
+/* Returns true if the errors of a quantity are measured. */
+bool reduce_is_measured(const reduce_choice *choice, int quantity);
+
+/* The error that is stated for a rank: its largest error beside the reference, that of the reference, and a margin;
+ * and that of the time step where the search has found the step. */
 double reduce_stated(const reduce_search *search, const reduce_point *point, int quantity);
 
 void reduce_open(reduce_search *search);
+
+/* Makes the motions that train and judge, by the full-order model or by a rich one; finds the time step before, where
+ * none is chosen. */
+void reduce_make_reference(reduce_search *search);
+
+/* Finds the basis and its rank. */
 void reduce_find(reduce_search *search);
 
 /* Where no rank keeps the bound: prints what limits, and chooses the most accurate rank if that is wanted. */

@@ -34,16 +34,21 @@ class Reduced:
     """Whether the wanted error is kept; with best=True a model is written where it is not."""
 
 
-def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: float, steps: int, output: Path, error: float = 0.01,
-           quantity: str = 'position', gravity: Optional[Sequence[float]] = None, best: bool = False,
-           budget: Optional[float] = None, options: Sequence[str] = (), program: Path = 'simreduce') -> Reduced:
+def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: Union[float, str], steps: Optional[int] = None,
+           duration: Optional[float] = None, output: Path, error: float = 0.01, quantity: str = 'position',
+           probe: Optional[str] = None, gravity: Optional[Sequence[float]] = None, touch: Optional[str] = None,
+           force: Optional[float] = None, best: bool = False, budget: Optional[float] = None,
+           options: Sequence[str] = (), program: Path = 'simreduce') -> Reduced:
     """The smallest reduced-order model of a mesh that keeps an error under loads (files of loads).
 
-    step is in s, gravity in m/s2, budget in microseconds a step, in place of an error. `options` are others of the
-    program simreduce(1), which is looked for on the PATH; the names of what it writes begin with `output`. Error has
+    step and duration are in s, and step may be 'auto'; a number of steps may stand in place of the duration. gravity is
+    in m/s2, force, the largest of a touch, in N, budget in microseconds a step, in place of an error. `options` are
+    others of the program simreduce(1), which is looked for on the PATH; the names of what it writes begin with `output`. Error has
     the program's message and exit code, and NUMERICAL where no model keeps the error."""
-    words = [os.fspath(program), os.fspath(mesh), '--dt', repr(float(step)), '--steps', str(int(steps)), '-o',
+    words = [os.fspath(program), os.fspath(mesh), '--dt', step if isinstance(step, str) else repr(float(step)), '-o',
              os.fspath(output)]
+    for option, value in (('steps', steps), ('duration', duration), ('touch', touch), ('force', force), ('probe', probe)):
+        words += [] if value is None else [f'--{option}', str(value)]
     for path in loads:
         words += ['--loads', os.fspath(path)]
     if gravity is not None:

@@ -35,7 +35,7 @@ tests() {
     printf '0,0.05,all,,0,0,-90\n' > pull.csv
     "$PYTHON" -W error - <<-'END' > out.txt 2>&1 || fault "$(cat out.txt)"
 	import os, supple
-	model = supple.reduce('mesh.npz', ['pull.csv'], step=0.01, steps=20, output='model', error=0.05, options=['--held-out', '2'])
+	model = supple.reduce('mesh.npz', ['pull.csv'], step=0.01, duration=0.2, output='model', error=0.05, options=['--held-out', '2'])
 	assert model.kept and 0 < model.error <= 0.05 and model.r >= 1, model
 	assert model.statement.startswith('r = %d,' % model.r), model.statement
 	for path in (model.basis, model.forces, model.report, model.script):

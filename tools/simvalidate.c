@@ -26,6 +26,9 @@ static const tool_option force_options[] = {
     {"viscosity", 0, TOOL_TEXTS, &chosen.motion.viscosity, "[REGION=]PHI,PSI", .only = "integrator!=static",
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
+    {"frame", 0, TOOL_INPUT, &chosen.motion.frame, "CSV", .only = "!stress !certificate",
+     .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: inertial forces act on it, and gravity "
+             "keeps its direction in the world"},
     {"lumping", 0, TOOL_CHOICE, &chosen.motion.lumped, .standard = "consistent", .choices = "consistent|lumped",
      .help = "mass matrix of the full-order and linear models", .given = &chosen.motion.lumping_given},
 };

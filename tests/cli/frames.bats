@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# simulate --frame: inertial forces of a moving frame, against full-order models whose fixed vertices move along the same path.
+# --frame: inertial forces of a moving frame, against full-order models whose fixed vertices move along the same path.
 # simulate --warp: modal warping, against linear and full-order models.
 
 load common
@@ -30,6 +30,11 @@ setup_file() {
 	                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
 	                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
 
+	# The largest difference of two motions in the same frame, and their size.
+	def difference(a, b):
+	    u, v = read(a)[1], read(b)[1]
+	    return abs(u - v).max(), abs(v).max()
+
 	# The largest difference of displacements in the frame, of a motion in the world and one in the frame, and their size.
 	def compare(world, frame, path):
 	    X = np.load('bar.npz')['vertices']
@@ -58,11 +63,13 @@ s = np.where(t > 0.001, 0.05 * np.sin(12 * (t - 0.001))**2, 0)
 write('shake.csv', t, np.outer(s, (0.3, 1, -1)), 0 * t)" || fault 'no path'
     simfull bar.npz -q --model linear --prescribe fixed=shake.csv --integrator central --dt 0.001 --steps 150 --gravity 0,1,-9.81 -o world.npz
     done_well simulate bar.npz --model modal --basis all.npz --frame shake.csv --integrator central --dt 0.001 --steps 150 --gravity 0,1,-9.81 --record all -o frame.npz
+    done_well simfull bar.npz -q --model linear --frame shake.csv --integrator central --dt 0.001 --steps 150 --gravity 0,1,-9.81 -o full.npz
     # Central differences give the velocity of a step to a path with lines at all steps: equal but for rounding.
     "$PYTHON" -c "
 from frames import *
-worst, size = compare('world.npz', 'frame.npz', 'shake.csv')
-assert worst < 1e-10 * size and size > 0.05, (worst, size)" || fault 'they differ'
+for name in ('frame.npz', 'full.npz'):
+    worst, size = compare('world.npz', name, 'shake.csv')
+    assert worst < 1e-10 * size and size > 0.05, (name, worst, size)" || fault 'they differ'
     no_faults
 }
 
@@ -82,12 +89,44 @@ for k in range(3):
             simfull bar.npz -q --prescribe fixed=turn$level.csv "${common[@]}" -o world$level.npz
             done_well simulate bar.npz --model galerkin --basis all.npz --frame turn$level.csv "${common[@]}" --record all -o frame$level.npz
         done
+        # In the basis of all modes the full-order model in the frame is the same equation, solved to Newton's tolerance.
+        done_well simfull bar.npz -q --frame turn0.csv --density 100 --integrator $scheme --dt 0.004 --steps 75 --gravity 0,0,-9.81 -o full.npz
+        "$PYTHON" -c "
+from frames import *
+worst, size = difference('full.npz', 'frame0.npz')
+assert worst < 1e-7 * size and size > 0.05, (worst, size)" || fault "$scheme: the full-order model in the frame"
         "$PYTHON" -c "
 from frames import *
 e = [compare('world%d.npz' % k, 'frame%d.npz' % k, 'turn%d.csv' % k)[0] for k in range(3)]
 orders = np.log2(e[0] / e[1]), np.log2(e[1] / e[2])
 assert all(abs(o - 2) < 0.15 for o in orders) and e[2] < 1e-3, (e, orders)" || fault "$scheme"
     done
+    no_faults
+}
+
+@test "simvalidate measures a model in a moving frame" {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    needs_frames
+    local motion=(--frame turn.csv --gravity 0,0,-9.81 --dt 0.004)
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 0.45, 0.004)
+write('turn.csv', t, np.outer(0.8 * t**3, (0.3, 1, -1)), 60 * t**3 * np.cos(3 * t))" || fault 'no path'
+    # all modes span all motions; ten do not
+    done_well simvalidate bar.npz --basis all.npz --model galerkin --ranks 10,144 "${motion[@]}" --steps 75 -q --csv run.csv
+    awk -F, 'NR == 3 && !($4 > 1e-3 && $4 < 1) { exit 1 } NR == 4 && !($4 < 1e-7) { exit 1 } END { exit NR != 4 }' run.csv || fault "$(< run.csv)"
+    simfull bar.npz "${motion[@]}" --steps 75 -q -o full.npz
+    done_well simvalidate bar.npz --basis all.npz --model galerkin --ranks 10,144 "${motion[@]}" --reference full.npz -q --csv file.csv
+    "$PYTHON" - <<-'END' || fault "$(cat run.csv file.csv)"
+	import csv
+	a, b = ([float(row['position']) for row in list(csv.DictReader(open(f)))[1:]] for f in ('run.csv', 'file.csv'))
+	assert abs(a[0] - b[0]) <= 1e-6 * a[0] and b[1] < 1e-7, (a, b)
+	END
+    refused 2 '^simvalidate: full.npz: it was simulated with other --frame$' simvalidate bar.npz --basis all.npz --gravity 0,0,-9.81 --dt 0.004 --reference full.npz
+    simfull bar.npz --gravity 0,0,-9.81 --dt 0.004 --steps 75 -q -o still.npz
+    refused 2 '^simvalidate: still.npz: it was simulated with no --frame$' simvalidate bar.npz --basis all.npz "${motion[@]}" --reference still.npz
+    refused 2 '^simfull: --frame does not apply beside --prescribe$' simfull bar.npz --frame turn.csv --prescribe fixed=turn.csv -o out.npz
+    refused 2 'central differences has no inertial forces' simfull bar.npz --integrator central --dt 1e-4 --frame turn.csv -o out.npz
     no_faults
 }
 

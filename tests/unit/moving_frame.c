@@ -4,6 +4,7 @@
 #include "bodies.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
+#include "rigid/full_frame.h"
 #include "test.h"
 
 OWNER(sp_integrator)
@@ -82,6 +83,37 @@ static void by_vertices(const sp_fe_space *body, bool lumped, const double *U, c
     }
 }
 
+/* The forces f [R] of a full-order model at U q with the velocity U v, in the columns of U. No vertex is fixed. */
+static void full_forces(sp_full_frame *frame, const double *U, const double *q, const double *v, double t0, double t1,
+                        double *f)
+{
+    const int64_t n = 3 * frame->space->mesh->vertex_count;
+    const sp_external_loads loads = sp_full_frame_loads(frame);
+    double *fields = test_new(4 * n, 8), *u = fields, *w = fields + n, *own = fields + 2 * n, *force = fields + 3 * n;
+
+    CHECK(frame->space->dof_count == n, "vertices are fixed");
+    for (int64_t i = 0; i < n; i++)
+        for (int j = 0; j < R; j++) {
+            u[i] += U[n * j + i] * q[j];
+            w[i] += U[n * j + i] * v[j];
+        }
+    sp_fe_space_gather(frame->space, u, own);
+    memcpy(u, own, (size_t)n * 8);
+    sp_fe_space_gather(frame->space, w, own);
+    memcpy(w, own, (size_t)n * 8);
+
+    loads.mean(loads.self, t0, t1, own);
+    loads.follow(loads.self, t0, t1, u, w, force);
+    for (int64_t i = 0; i < n; i++)
+        force[i] += own[i];
+    sp_fe_space_scatter(frame->space, force, u);
+    for (int j = 0; j < R; j++) {
+        f[j] = 0;
+        for (int64_t i = 0; i < n; i++)
+            f[j] += U[n * j + i] * u[i];
+    }
+}
+
 /* A distorted block with random columns. */
 static void make_body(sp_mesh *mesh, sp_fe_space *body, double **U)
 {
@@ -132,6 +164,18 @@ TEST(forces)
         }
         NOTE("%s mass: %.1e of %.3g N", lumped ? "lumped" : "consistent", worst / size, size);
         CHECK(worst < 1e-12 * size, "%g", worst / size);
+
+        /* The full-order model has the same forces in these columns. */
+        OWNED(sp_full_frame) full;
+        const int64_t n = 3 * mesh.vertex_count;
+        const sp_external_loads nothing = {.self = (void *)&n, .mean = no_force};
+        CHECK_OK(sp_full_frame_new(&context, &body, lumped, along, &p, true, gravity, &nothing, &full));
+        full_forces(&full, U, q, v, t0, t1, g);
+        worst = 0;
+        for (int j = 0; j < R; j++)
+            worst = fmax(worst, fabs(g[j] - expected[j]));
+        NOTE("full-order model: %.1e", worst / size);
+        CHECK(worst < 1e-12 * size, "full-order model: %g", worst / size);
     }
     free(U);
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void frame_read(simulation *s)
+void frame_read(simulation *s, double end)
 {
     int64_t length;
     const char *path = s->choice->frame;
@@ -14,7 +14,7 @@ void frame_read(simulation *s)
     s->frame = tool_allocate(&s->pool, 1, sizeof *s->frame);
     const char *text = tool_read_bytes(path, "frame", &s->pool, &length);
     tool_check(sp_path_parse(s->context, text, length, &s->frame->path), path);
-    s->frame->end = (double)s->choice->steps * s->choice->step;
+    s->frame->end = end;
     tool_warn_of_stop(path, &s->frame->path, s->frame->end * (1 - 1e-9));
 }
 
@@ -39,6 +39,13 @@ sp_external_loads frame_loads(simulation *s)
     simulate_frame *frame = s->frame;
     if (!frame)
         return loads;
+
+    if (!simulate_in_basis(s->choice)) {
+        tool_check(sp_full_frame_new(s->context, s->body, s->choice->lumped, along_path, frame, turns(&frame->path),
+                                     s->choice->gravity, &loads, &frame->full),
+                   s->choice->frame);
+        return sp_full_frame_loads(&frame->full);
+    }
 
     /* An edited density is a factor on the mass and the gravity of polynomials. */
     const double scale = s->choice->model == SP_MODEL_POLYNOMIALS ? s->polynomials.density : 1;
@@ -75,6 +82,7 @@ void frame_free(simulation *s)
         return;
     sp_warped_frame_free(&s->frame->warped);
     sp_moving_frame_free(&s->frame->moving);
+    sp_full_frame_free(&s->frame->full);
     sp_path_free(&s->frame->path);
     s->frame = NULL;
 }

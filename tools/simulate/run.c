@@ -137,7 +137,7 @@ static void begin_stage(run *r, int64_t stage)
     sp_integrator *before = r->integrator;
 
     simulation_read(s);
-    frame_read(s);
+    frame_read(s, (double)s->choice->steps * s->choice->step);
     skin_read(s);
     simulation_make(s);
 

@@ -30,7 +30,8 @@ static void check_parameters(const validation *v, const json_t *meta)
 /* What only simulate can do to a mesh: none of the runs beside the reference does. */
 static void check_others(const validation *v, const json_t *meta)
 {
-    static const char *const others[] = {"prescribe", "prescribe-vertices", "skeleton", "activation", "cut"};
+    static const char *const others[] = {"prescribe",  "prescribe-vertices", "skeleton", "skin",
+                                         "activation", "damping-times",      "cut"};
     size_t i;
     json_t *input;
     json_array_foreach(json_object_get(meta, "inputs"), i, input)
@@ -47,25 +48,31 @@ static void check_others(const validation *v, const json_t *meta)
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --ground, which the runs beside it have not");
 }
 
-static const char *loads_hash(const json_t *inputs)
+/* The hash of the file that an option named; "": none. */
+static const char *hash_of(const json_t *inputs, const char *wanted)
 {
     size_t i;
     json_t *input;
     json_array_foreach(inputs, i, input)
     {
         const char *option = json_string_value(json_object_get(input, "option"));
-        if (option && !strcmp(option, "loads"))
+        if (option && !strcmp(option, wanted))
             return json_string_value(json_object_get(input, "sha256"));
     }
     return "";
 }
 
-static void check_loads(const validation *v, const json_t *meta)
+static void check_inputs(const validation *v, const json_t *meta)
 {
+    static const char *const same[] = {"loads", "frame"};
     json_t *ours = tool_meta_new("trajectory");
-    const char *a = loads_hash(json_object_get(meta, "inputs")), *b = loads_hash(json_object_get(ours, "inputs"));
-    if (a && b && strcmp(a, b))
-        tool_fail(SP_USAGE, v->choice->reference, "it was simulated with %s", !*a ? "no --loads" : "other --loads");
+
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        const char *a = hash_of(json_object_get(meta, "inputs"), same[i]),
+                   *b = hash_of(json_object_get(ours, "inputs"), same[i]);
+        if (a && b && strcmp(a, b))
+            tool_fail(SP_USAGE, v->choice->reference, "it was simulated with %s --%s", !*a ? "no" : "other", same[i]);
+    }
     json_decref(ours);
 }
 
@@ -92,8 +99,12 @@ void reference_open(validation *v)
                   (long long)json_integer_value(json_object_get(meta, "vertices")),
                   (long long)v->full.s.mesh.mesh.vertex_count);
     check_parameters(v, meta);
-    check_loads(v, meta);
     check_others(v, meta);
+
+    const json_t *theirs = json_object_get(meta, "parameters");
+    const double steps = json_number_value(json_object_get(theirs, "steps")),
+                 step = json_number_value(json_object_get(theirs, "dt"));
+    v->end = steps > 0 && step > 0 ? steps * step : INFINITY;
 }
 
 static bool next_block(validation *v)
@@ -106,8 +117,10 @@ static bool next_block(validation *v)
     if (!v->block.u || v->block.vertex)
         tool_fail(SP_INPUT, path, "it holds %lld of %lld vertices: record it with --record all",
                   (long long)v->block.point_count, (long long)v->full.s.mesh.mesh.vertex_count);
-    if (v->frame == 0)
+    if (v->frame == 0) { /* what the runs have read is known now */
+        check_inputs(v, sp_trajectory_meta(v->stream));
         check_damping(v, sp_trajectory_meta(v->stream));
+    }
     return true;
 }
 

@@ -207,13 +207,14 @@ static void make_run(validation *v, validate_run *run)
         simulation_read(&run->s);
     }
 
+    frame_read(&run->s, v->end);
     simulation_make(&run->s);
     run->elements = run->choice.model == SP_MODEL_POLYNOMIALS ? -1
                     : run->choice.model == SP_MODEL_CUBATURE  ? run->s.cubature.count
                                                               : sp_mesh_element_count(&run->s.mesh.mesh);
 
     parameters = simulation_parameters(&run->s);
-    run->external_loads = sp_load_set_external(&run->s.model.loads);
+    run->external_loads = frame_loads(&run->s);
     tool_check(sp_integrator_new(v->context, &run->s.model.system, &run->external_loads, &parameters, NULL, NULL,
                                  &run->integrator),
                run->s.mesh.path);
@@ -269,6 +270,7 @@ void validation_open(validation *v)
     make_frames(v);
     tool_check(sp_fe_space_mass_compressed(v->context, v->full.s.body, false, &v->mass), v->full.s.mesh.path);
     sp_fe_space_nodes(v->full.s.body, v->vertex);
+    v->end = (double)v->choice->motion.steps * v->choice->motion.step;
     if (v->choice->reference)
         reference_open(v);
 
@@ -289,6 +291,7 @@ static void close_run(const validation *v, validate_run *run)
     if (run->value)
         for (int64_t i = 0; i < v->probe_count; i++)
             sp_list_free(&run->value[i]);
+    frame_free(&run->s);
     simulation_free(&run->s);
 }
 

@@ -8,6 +8,7 @@
 #include "tools/compare/probe.h"
 #include "tools/simulate/certify.h"
 #include "tools/simulate/correct.h"
+#include "tools/simulate/frame.h"
 #include "tools/validate/errors.h"
 
 /* The options. */
@@ -86,6 +87,7 @@ typedef struct validation {
     double *u, *v;
     struct validate_stress *stress; /* NULL: none */
     double *product;                /* [2n] scratch, with --certificate */
+    double end;                     /* s, of the motion; infinite: of a file that does not say it */
     /* of a file */
     int descriptor;
     sp_trajectory_stream *stream;

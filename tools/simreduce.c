@@ -15,6 +15,8 @@ static const tool_option load_options[] = {
     {"loads", 0, TOOL_INPUTS, &chosen.loads, "CSV",
      .help = "external loads, t0,t1,kind,id,fx,fy,fz; several files span a family: what lies between them"},
     {"gravity", 0, TOOL_VECTOR, chosen.gravity, "X,Y,Z", "0,0,0", .count = 3, .help = "acceleration of gravity, m/s2"},
+    {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "quantity!=stress",
+     .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz, as a base that shakes"},
     {"touch", 0, TOOL_TEXT, &chosen.touch, "LIST",
      .help = "contact: a random force on one of these vertices at a time, 3,17-20, near:X,Y,Z, set:NAME, surface:120"},
     {"force", 0, TOOL_REAL, &chosen.force, "N", NULL, .low = 1e-300, .high = 1e300, .only = "touch",
@@ -142,6 +144,8 @@ static void check_options(sp_context *context)
     chosen.name = tool_output_path();
     check_name(chosen.mesh);
     check_name(chosen.name);
+    if (chosen.frame)
+        check_name(chosen.frame);
     for (int64_t i = 0; i < chosen.loads.count; i++)
         check_name(chosen.loads.value[i]);
 
@@ -152,8 +156,9 @@ static void check_options(sp_context *context)
     chosen.damping_stiffness =
         tool_option_given("damping-stiffness") ? tool_shell_real(damping_stiffness, number[1]) : NULL;
 
-    if (!chosen.loads.count && !chosen.touch && g[0] == 0 && g[1] == 0 && g[2] == 0)
-        tool_fail(SP_USAGE, NULL, "a model is for certain loads: name some with --loads, --touch or --gravity");
+    if (!chosen.loads.count && !chosen.touch && !chosen.frame && g[0] == 0 && g[1] == 0 && g[2] == 0)
+        tool_fail(SP_USAGE, NULL,
+                  "a model is for certain loads: name some with --loads, --touch, --frame or --gravity");
     if (chosen.touch && !(chosen.force > 0))
         tool_fail(SP_USAGE, NULL, "--touch needs the largest --force");
     if (chosen.quantity == REDUCE_FREQUENCY && !chosen.probe)

@@ -36,18 +36,20 @@ class Reduced:
 
 def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: Union[float, str], steps: Optional[int] = None,
            duration: Optional[float] = None, output: Path, error: float = 0.01, quantity: str = 'position',
-           probe: Optional[str] = None, gravity: Optional[Sequence[float]] = None, touch: Optional[str] = None,
-           force: Optional[float] = None, best: bool = False, budget: Optional[float] = None,
-           options: Sequence[str] = (), program: Path = 'simreduce') -> Reduced:
+           probe: Optional[str] = None, gravity: Optional[Sequence[float]] = None, frame: Optional[Path] = None,
+           touch: Optional[str] = None, force: Optional[float] = None, best: bool = False,
+           budget: Optional[float] = None, options: Sequence[str] = (), program: Path = 'simreduce') -> Reduced:
     """The smallest reduced-order model of a mesh that keeps an error under loads (files of loads).
 
     step and duration are in s, and step may be 'auto'; a number of steps may stand in place of the duration. gravity is
-    in m/s2, force, the largest of a touch, in N, budget in microseconds a step, in place of an error. `options` are
-    others of the program simreduce(1), which is looked for on the PATH; the names of what it writes begin with `output`. Error has
-    the program's message and exit code, and NUMERICAL where no model keeps the error."""
+    in m/s2; frame is the file of a path that the body moves along; force, the largest of a touch, is in N; budget is in
+    microseconds a step, in place of an error. `options` are others of the program simreduce(1), which is looked for on
+    the PATH; the names of what it writes begin with `output`. Error has the program's message and exit code, and
+    NUMERICAL where no model keeps the error."""
     words = [os.fspath(program), os.fspath(mesh), '--dt', step if isinstance(step, str) else repr(float(step)), '-o',
              os.fspath(output)]
-    for option, value in (('steps', steps), ('duration', duration), ('touch', touch), ('force', force), ('probe', probe)):
+    for option, value in (('steps', steps), ('duration', duration), ('frame', frame and os.fspath(frame)), ('touch', touch),
+                          ('force', force), ('probe', probe)):
         words += [] if value is None else [f'--{option}', str(value)]
     for path in loads:
         words += ['--loads', os.fspath(path)]

@@ -102,6 +102,25 @@ at_most() {
     no_faults
 }
 
+@test "a base that moves, alone and with loads" {
+    local error
+    cd "$BODY"
+    awk 'BEGIN { print "t,x,y,z,qw,qx,qy,qz"; for (k = 0; k <= 60; k++) { t = 0.02 * k; s = sin(6 * t); printf("%g,0,%.17g,%.17g,1,0,0,0\n", t, 0.02 * s * s, 0.05 * s * s) } }' > shake.csv
+    simreduce bar.npz --frame shake.csv --dt 0.02 --steps 60 --error 3% -o shaken > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    grep -q ' measured beside the full-order model, shake.csv, 60 of 60 steps$' said.txt || fault "$(< said.txt)"
+    simvalidate bar.npz --basis shaken-basis.npz --poly shaken-poly.npz --frame shake.csv --dt 0.02 --steps 60 -q --csv true.csv
+    error=$(awk -F, '$1 == "reduced" { print $4 }' true.csv)
+    at_most "$error" "$(stated shaken.sh)" || fault "$error is above what is stated, $(stated shaken.sh)"
+
+    simreduce bar.npz --frame shake.csv --loads pull.csv --dt 0.02 --steps 60 --error 4% --held-out 3 -q -o both > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    printf '0.05,0.4,all,,0,0,6000\n' > unseen.csv
+    simvalidate bar.npz --basis both-basis.npz --poly both-poly.npz --frame shake.csv --loads unseen.csv --dt 0.02 --steps 60 -q --csv true.csv
+    error=$(awk -F, '$1 == "reduced" { print $4 }' true.csv)
+    at_most "$error" "$(stated both.sh)" || fault "with loads: $error is above what is stated, $(stated both.sh)"
+    refused 2 '^simreduce: --frame ' simreduce bar.npz --frame shake.csv --quantity stress -q -o no
+    no_faults
+}
+
 @test "errors of stress and of frequency" {
     local error
     cd "$BODY"
@@ -216,7 +235,7 @@ at_most() {
 @test "what cannot be searched is refused in one line" {
     cd "$BODY"
     printf '5,6,all,,0,0,3\n' > late.csv
-    refused 2 '^simreduce: a model is for certain loads: name some with --loads, --touch or --gravity$' simreduce bar.npz --dt 0.02 -q -o no
+    refused 2 '^simreduce: a model is for certain loads: name some with --loads, --touch, --frame or --gravity$' simreduce bar.npz --dt 0.02 -q -o no
     refused 2 '^simreduce: --dt: "fast" is neither a time step above 0 s nor auto$' simreduce bar.npz --loads pull.csv --dt fast -q -o no
     refused 2 '^simreduce: --dt: "-1" is neither ' simreduce bar.npz --loads pull.csv --dt -1 -q -o no
     refused 2 '^simreduce: --dt auto needs the --duration of the motion$' simreduce bar.npz --loads pull.csv --dt auto -q -o no

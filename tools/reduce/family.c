@@ -33,6 +33,13 @@ void reduce_family_read(sp_context *context, const tool_mesh *mesh, const tool_t
     }
 }
 
+void reduce_family_note(reduce_family *family, const char *path)
+{
+    int64_t length;
+    const char *bytes = tool_read_bytes(path, "frame", &family->pool, &length);
+    family->sum = sp_saved_sum(family->sum, bytes, length);
+}
+
 void reduce_family_touch(const tool_place_names *names, const char *text, double force, reduce_family *family)
 {
     sp_list list = {0};

@@ -20,7 +20,8 @@ typedef struct reduce_family {
     double low, high; /* amplitudes */
     double duration;  /* s, of the motion */
     uint64_t seed;
-    int64_t count; /* of files; 0, and no vertices to be touched: gravity alone, which is no member's but everywhere */
+    int64_t count; /* of files; 0, and no vertices to be touched: gravity and the frame alone, which are no member's but
+                      everywhere */
     const char *const *path;
     int64_t *load_count; /* [count] */
     sp_load **loads;     /* [count] */
@@ -55,11 +56,14 @@ typedef struct reduce_member {
 
 void reduce_family_read(sp_context *context, const tool_mesh *mesh, const tool_texts *files, reduce_family *family);
 
+/* Adds the bytes of a file to `sum`. */
+void reduce_family_note(reduce_family *family, const char *path);
+
 /* The vertices of the list `text` may be touched, with at most `force` [N] along each axis. */
 void reduce_family_touch(const tool_place_names *names, const char *text, double force, reduce_family *family);
 void reduce_family_free(reduce_family *family);
 
-/* False: gravity alone. */
+/* False: gravity and the frame alone. */
 bool reduce_family_varies(const reduce_family *family);
 
 /* The members by which a basis is trained, `number` from 0: each file, and each pair of files in equal parts, of the

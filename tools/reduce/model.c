@@ -83,6 +83,8 @@ void reduce_open(reduce_search *s)
 
     s->family = (reduce_family){.low = c->low, .high = c->high, .duration = c->duration, .seed = c->seed};
     reduce_family_read(s->context, &s->mesh, &c->loads, &s->family);
+    if (c->frame)
+        reduce_family_note(&s->family, c->frame);
     if (c->touch)
         reduce_family_touch(&(tool_place_names){.context = s->context,
                                                 .option = "touch",

@@ -75,6 +75,8 @@ static void add_loads(reduce_search *s, reduce_words *w, const char *loads)
     if (loads)
         reduce_add_all(w, "--loads", loads);
     reduce_add_gravity(s, w);
+    if (s->choice->frame)
+        reduce_add_all(w, "--frame", s->choice->frame);
     if (s->choice->damping_mass)
         reduce_add_all(w, "--damping-mass", s->choice->damping_mass);
     if (s->choice->damping_stiffness)

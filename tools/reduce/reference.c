@@ -70,8 +70,10 @@ static void make_responses(reduce_search *s)
  * carries has none. */
 static void make_statics(reduce_search *s)
 {
+    const double *g = s->choice->gravity;
     reduce_commands *c = &s->commands;
-    const int64_t count = reduce_family_corners(&s->family);
+    const bool loaded = reduce_family_varies(&s->family) || g[0] != 0 || g[1] != 0 || g[2] != 0;
+    const int64_t count = loaded ? reduce_family_corners(&s->family) : 0; /* 0: only a frame moves it */
 
     reduce_say(s, "nonlinear static responses");
     for (int64_t i = 0; i < count; i++) {
@@ -128,7 +130,8 @@ static void add_motion(sp_list *list, const char *loads, const char *path, const
         (reduce_motion){.loads = loads, .path = path, .name = name};
 }
 
-/* The loads of the witness: the files, random touches, or gravity alone; their motions are not there yet. */
+/* The loads of the witness: the files, random touches, or gravity and the frame alone; their motions are not there yet.
+ */
 static void list_witness(reduce_search *s)
 {
     reduce_commands *c = &s->commands;
@@ -143,7 +146,7 @@ static void list_witness(reduce_search *s)
             NULL, "a random touch");
     }
     if (!s->witness.count)
-        add_motion(&s->witness, NULL, NULL, "gravity");
+        add_motion(&s->witness, NULL, NULL, s->choice->frame ? s->choice->frame : "gravity");
 }
 
 /* Full-order steps under each of these loads: all of them, or as many as the work allows. */

@@ -30,6 +30,7 @@ typedef struct reduce_choice {
     const char *step; /* for the other programs; NULL: the largest one that keeps its share of the error */
     int64_t steps;
     double duration;                              /* s */
+    const char *frame;                            /* the path that the body moves along; NULL: none */
     const char *damping_mass, *damping_stiffness; /* for the other programs; NULL: not given */
     const char *touch;                            /* a list of vertices; NULL: none … */
     double force;                                 /* … and the largest force on one of them along each axis, N */

@@ -106,6 +106,7 @@ int main(int argc, char **argv)
                 validation_keep_probes(&v, v.frames.u + k * v.mass.order, v.value);
             }
 
+        stress_bring(&v);
         for (int64_t i = 0; i < v.run_count; i++)
             validation_follow(&v, &v.runs[i]);
     }

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Displacements, stress and von Mises stress at all vertices. */
 struct validate_stress {
-    double *u, *tensor, *full, *mises; /* [3·vertices], [vertices, 6], [vertices], [vertices] */
+    double *u, *tensor, *mises; /* [3·vertices], [vertices, 6], [vertices]: displacements, stress, von Mises stress */
+    double *full;               /* [frames.capacity, vertices] von Mises stress of the full-order model */
 };
 
 void stress_open(validation *v)
@@ -20,7 +20,7 @@ void stress_open(validation *v)
     struct validate_stress *w = v->stress = tool_allocate(&v->pool, 1, sizeof *w);
     w->u = tool_allocate(&v->pool, 3 * vertices, sizeof *w->u);
     w->tensor = tool_allocate(&v->pool, 6 * vertices, sizeof *w->tensor);
-    w->full = tool_allocate(&v->pool, vertices, sizeof *w->full);
+    w->full = tool_allocate(&v->pool, v->frames.capacity * vertices, sizeof *w->full);
     w->mises = tool_allocate(&v->pool, vertices, sizeof *w->mises);
     for (int64_t i = 0; i < v->run_count; i++)
         if (simulate_in_basis(&v->runs[i].choice))
@@ -42,12 +42,24 @@ static void mises_of(const validation *v, double *mises)
         mises[i] = sp_cauchy_mises(w->tensor + 6 * i);
 }
 
-/* Adds the difference of `mises` from the full-order model. */
-static void add(const validation *v, validate_stress_sums *sums)
+void stress_bring(validation *v)
+{
+    struct validate_stress *w = v->stress;
+    const int64_t vertices = v->full.s.mesh.mesh.vertex_count;
+
+    for (int64_t k = 0; w && k < v->frames.count; k++) {
+        memset(w->u, 0, (size_t)(3 * vertices) * sizeof *w->u);
+        sp_fe_space_scatter(v->full.s.body, v->frames.u + k * v->mass.order, w->u);
+        mises_of(v, w->full + k * vertices);
+    }
+}
+
+/* Adds the difference of `mises` from the full-order model [vertices]. */
+static void add(const validation *v, const double *full, validate_stress_sums *sums)
 {
     const struct validate_stress *w = v->stress;
     for (int64_t i = 0; i < v->full.s.mesh.mesh.vertex_count; i++) {
-        const double difference = w->mises[i] - w->full[i];
+        const double difference = w->mises[i] - full[i];
         sums->difference += difference * difference;
         sums->largest = fmax(sums->largest, w->mises[i]);
     }
@@ -61,23 +73,21 @@ void stress_add(validation *v, validate_run *run, int64_t frame)
     if (!w)
         return;
 
-    memset(w->u, 0, (size_t)(3 * vertices) * sizeof *w->u);
-    sp_fe_space_scatter(v->full.s.body, v->frames.u + frame * v->mass.order, w->u);
-    mises_of(v, w->full);
+    const double *full = w->full + frame * vertices;
     for (int64_t i = 0; i < vertices; i++) {
-        run->stress_square += w->full[i] * w->full[i];
-        run->stress_largest = fmax(run->stress_largest, w->full[i]);
+        run->stress_square += full[i] * full[i];
+        run->stress_largest = fmax(run->stress_largest, full[i]);
     }
 
     sp_model_at_vertices(&run->s.model, sp_integrator_q(run->integrator), NULL, vertices, NULL, w->u);
     mises_of(v, w->mises);
-    add(v, &run->stress);
+    add(v, full, &run->stress);
 
     if (!run->correction)
         return;
     correct_displacements(&run->s, run->correction, w->u);
     mises_of(v, w->mises);
-    add(v, &run->corrected);
+    add(v, full, &run->corrected);
 }
 
 double stress_error(const validate_run *run, const validate_stress_sums *sums)

@@ -119,6 +119,7 @@ void certified_print(const validation *v, FILE *stream);
  * with static correction; the relative error √(Σ difference² / Σ stress²). */
 void stress_open(validation *v);
 void stress_close(validation *v);
+void stress_bring(validation *v); /* the stress of the full-order model in the frames that were brought */
 void stress_add(validation *v, validate_run *run, int64_t frame);
 double stress_error(const validate_run *run, const validate_stress_sums *sums);
 void stress_print(const validation *v, FILE *stream);

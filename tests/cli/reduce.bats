@@ -241,6 +241,7 @@ at_most() {
     refused 2 '^simreduce: --dt auto needs the --duration of the motion$' simreduce bar.npz --loads pull.csv --dt auto -q -o no
     refused 2 '^simreduce: --duration 1e.12: that are 1e.14 steps of 0.01 s, above 1e.08$' simreduce bar.npz --loads pull.csv --duration 1e12 -q -o no
     refused 2 '^simreduce: --touch needs the largest --force$' simreduce bar.npz --touch 3 -q -o no
+    refused 2 '^simreduce: --touch: all these vertices are fixed$' simreduce bar.npz --touch near:0,0,0 --force 3 -q -o no
     refused 2 '^simreduce: --touch: ' simreduce bar.npz --touch set:none --force 3 -q -o no
     refused 2 '^simreduce: --quantity frequency needs a --probe$' simreduce bar.npz --loads pull.csv --quantity frequency -q -o no
     refused 2 '^simreduce: --error: "150%" is not between 0 and 1, or 0% and 100%$' simreduce bar.npz --loads pull.csv --dt 0.02 --error 150% -q -o no

@@ -40,14 +40,39 @@ void reduce_family_note(reduce_family *family, const char *path)
     family->sum = sp_saved_sum(family->sum, bytes, length);
 }
 
+/* Returns true if a force on the place moves nothing: all vertices that carry it are fixed. */
+static bool is_fixed(const sp_mesh *mesh, const tool_place *place)
+{
+    const int64_t *corner;
+    const double *weight;
+    const int corners = tool_place_corners(mesh, place, &corner, &weight);
+
+    for (int c = 0; c < corners; c++) {
+        int64_t at = 0;
+        while (at < mesh->fixed_count && mesh->fixed[at] < corner[c])
+            at++;
+        if (weight[c] != 0 && !(at < mesh->fixed_count && mesh->fixed[at] == corner[c] && mesh->fixed_axes[at] == 7))
+            return false;
+    }
+    return true;
+}
+
 void reduce_family_touch(const tool_place_names *names, const char *text, double force, reduce_family *family)
 {
     sp_list list = {0};
 
     tool_places_parse(names, text, &list);
     family->force = force;
-    family->place_count = list.count;
-    family->places = tool_allocate_copy(&family->pool, list.data, list.count, sizeof(tool_place));
+    tool_place *places = list.data;
+    for (int64_t i = 0; i < list.count; i++)
+        if (!is_fixed(names->mesh, &places[i]))
+            places[family->place_count++] = places[i];
+    if (!family->place_count)
+        tool_fail(SP_USAGE, NULL, "--touch: all these vertices are fixed");
+    if (family->place_count < list.count)
+        tool_say("%lld of the vertices of --touch are fixed, and are left out",
+                 (long long)(list.count - family->place_count));
+    family->places = tool_allocate_copy(&family->pool, places, family->place_count, sizeof *places);
     sp_list_free(&list);
     family->sum =
         sp_saved_sum(family->sum, (const char *)family->places, family->place_count * (int64_t)sizeof *family->places);

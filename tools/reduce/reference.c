@@ -205,7 +205,7 @@ static void find_step(reduce_search *s)
         reduce_check_compared(s);
         reduce_say(s, reduce_text(&s->commands, "the time step %s s has an error of %s of %.2g %%", s->step,
                                   reduce_quantity_name[q], 100 * s->step_error[q]));
-        if (s->step_error[q] <= share)
+        if (s->step_error[q] <= share || reduce_is_late(s))
             return;
 
         /* The order is two, or less where loads begin between steps. */

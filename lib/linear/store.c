@@ -414,8 +414,8 @@ done:
 
 /* ---- orthonormalization ---- */
 
-/* Subtracts from a block its components along the blocks before it, and adds these to R if it is given. product: M ×
- * block. */
+/* Subtracts from a block its components along the blocks before it, and adds these to R [count of the store, width]:
+ * its columns of R. product: M × block. */
 static int project_off_earlier(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first,
                                double *block, double *R, const workspace *w)
 {
@@ -428,11 +428,9 @@ static int project_off_earlier(sp_context *context, const sp_metric *metric, con
         sp_dense_inner(context, metric->rows, WIDTH, Q, width, w->product, w->h, w->inner);
         sp_dense_add(context, rows, WIDTH, Q, width, w->h, -1, block);
 
-        if (!R)
-            continue;
         for (int64_t c = 0; c < width; c++)
             for (int64_t j = 0; j < WIDTH; j++)
-                R[(first + c) * store->count + before + j] += w->h[c * WIDTH + j];
+                R[c * store->count + before + j] += w->h[c * WIDTH + j];
     }
     return SP_OK;
 }
@@ -473,65 +471,108 @@ static double orthonormalize_column(const sp_context *context, const sp_metric *
     return norm;
 }
 
+/* The lengths of the columns of a block in the metric; product: M × block. */
+static void lengths(int64_t rows, int64_t width, const double *block, const workspace *w, double *length)
+{
+    for (int64_t c = 0; c < width; c++)
+        length[c] = sqrt(fmax(0, sp_dense_dot(rows, block + c * rows, w->product + c * rows)));
+}
+
+/* A block Q₀ with the coefficients R, own [width, width] among themselves, has become Q: Q₀ = Q T + Q' E with the
+ * earlier blocks Q'. Its columns of R [count, width] and those of E [count, width] are in the rows of all columns; T
+ * [WIDTH, WIDTH] is upper triangular. */
+static void change_coefficients(int64_t count, int64_t first, int64_t width, const double *E, const double *T,
+                                double *R)
+{
+    for (int64_t c = width - 1; c >= 0; c--) {
+        double own[WIDTH], *column = R + c * count;
+        memcpy(own, column + first, (size_t)(c + 1) * sizeof *own);
+
+        /* R ← T R among themselves, and R' ← R' + E R along the earlier ones */
+        for (int64_t i = 0; i <= c; i++) {
+            column[first + i] = 0;
+            for (int64_t k = i; k <= c; k++)
+                column[first + i] += T[k * WIDTH + i] * own[k];
+        }
+        for (int64_t k = 0; k <= c; k++)
+            cblas_daxpy((int)first, own[k], E + k * count, 1, column, 1);
+    }
+}
+
+/* Orthonormalizes the columns of the block that begins at `first`; R [count, width]: its columns of R. scratch:
+ * [(count + WIDTH), WIDTH]. */
+static int orthonormalize_block(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first,
+                                double threshold, double *block, double *R, double *scratch, const workspace *w)
+{
+    const int64_t rows = store->rows, count = store->count, width = block_width(store, first);
+    double original[WIDTH], once[WIDTH] = {0}, most_shrunk = 1, shrunk, *E = scratch, *T = scratch + count * WIDTH;
+
+    /* The lengths decide which columns are dependent. */
+    times(context, metric, width, block, w);
+    lengths(rows, width, block, w, original);
+
+    /* Twice is enough, except for columns that depend on others of their own block, and those of which the second time
+     * leaves little: they are nearly dependent on the earlier blocks. */
+    SP_PASS(project_off_earlier(context, metric, store, first, block, R, w));
+    if (first) {
+        times(context, metric, width, block, w);
+        lengths(rows, width, block, w, once);
+        SP_PASS(project_off_earlier(context, metric, store, first, block, R, w));
+    }
+
+    for (int64_t c = 0; c < width; c++) {
+        const double norm = orthonormalize_column(context, metric, c, block, R + c * count + first,
+                                                  threshold * original[c], &shrunk, w);
+        R[c * count + first + c] = norm;
+        if (norm > 0)
+            most_shrunk = fmax(most_shrunk, fmax(shrunk, once[c] / norm));
+    }
+
+    /* A column that lost most of its length has components along the earlier blocks again, and without these it may be
+     * short again. */
+    const int rounds = first ? MOST_ROUNDS : 0;
+    for (int round = 0; most_shrunk > 8 && round < rounds; round++) {
+        memset(scratch, 0, (size_t)((count + WIDTH) * WIDTH) * sizeof *scratch);
+        most_shrunk = 1;
+        times(context, metric, width, block, w);
+        SP_PASS(project_off_earlier(context, metric, store, first, block, E, w));
+
+        for (int64_t c = 0; c < width; c++) {
+            const double diagonal = R[c * count + first + c];
+            if (diagonal == 0)
+                continue;
+
+            const double norm = orthonormalize_column(context, metric, c, block, T + c * WIDTH,
+                                                      threshold * original[c] / diagonal, &shrunk, w);
+            T[c * WIDTH + c] = norm;
+            if (norm > 0)
+                most_shrunk = fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* the norm was 1 before the projection */
+        }
+        change_coefficients(count, first, width, E, T, R);
+    }
+    return SP_OK;
+}
+
 int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R,
                             int64_t *rank)
 {
-    int64_t rows = store->rows, count = store->count;
+    const int64_t count = store->count;
     workspace w;
     int status = workspace_new(context, metric, store, &w);
     if (status != SP_OK)
         return status;
 
+    double *scratch = sp_pool_raw(&w.pool, (count + WIDTH) * WIDTH, sizeof *scratch);
+    SP_TRY(sp_allocated(context, scratch));
     memset(R, 0, (size_t)(count * count) * sizeof *R);
     *rank = 0;
 
     for (int64_t first = 0; first < count; first += WIDTH) {
-        int64_t width = block_width(store, first);
-        double *block, original[WIDTH], most_shrunk = 1, shrunk;
+        const int64_t width = block_width(store, first);
+        double *block;
 
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
-        /* The lengths decide which columns are dependent. */
-        times(context, metric, width, block, &w);
-        for (int64_t c = 0; c < width; c++)
-            original[c] = sqrt(fmax(0, sp_dense_dot(rows, block + c * rows, w.product + c * rows)));
-
-        /* Twice is enough, except for columns that depend on others of their own block. */
-        SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
-        if (first) {
-            times(context, metric, width, block, &w);
-            SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
-        }
-
-        for (int64_t c = 0; c < width; c++) {
-            double norm = orthonormalize_column(context, metric, c, block, R + (first + c) * count + first,
-                                                threshold * original[c], &shrunk, &w);
-            R[(first + c) * count + first + c] = norm;
-            if (norm > 0)
-                most_shrunk = fmax(most_shrunk, shrunk);
-        }
-
-        /* A column that lost most of its length against the other columns of its block has components along the earlier
-         * blocks again, and without these it may be short again. */
-        const int rounds = first ? MOST_ROUNDS : 0;
-        for (int round = 0; most_shrunk > 8 && round < rounds; round++) {
-            double unused[WIDTH];
-
-            most_shrunk = 1;
-            times(context, metric, width, block, &w);
-            SP_TRY(project_off_earlier(context, metric, store, first, block, NULL, &w));
-
-            for (int64_t c = 0; c < width; c++) {
-                double *diagonal = &R[(first + c) * count + first + c];
-                if (*diagonal == 0)
-                    continue;
-
-                double norm = orthonormalize_column(context, metric, c, block, unused,
-                                                    threshold * original[c] / *diagonal, &shrunk, &w);
-                *diagonal *= norm;
-                if (norm > 0)
-                    most_shrunk = fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* the norm was 1 before the projection */
-            }
-        }
+        SP_TRY(orthonormalize_block(context, metric, store, first, threshold, block, R + first * count, scratch, &w));
 
         for (int64_t c = 0; c < width; c++)
             *rank += R[(first + c) * count + first + c] > 0;

@@ -265,6 +265,50 @@ TEST(graded_columns_keep_their_digits)
     CHECK(worst < 1e-12, "off by %g", worst);
 }
 
+/* Frames of many motions in few degrees of freedom: most depend on earlier ones to all digits, and none of their
+ * rounding may be taken for a direction. */
+TEST(many_dependent_columns)
+{
+    enum { ROWS = 400, PARTS = 130, MOTIONS = 10, FRAMES = 100, COUNT = MOTIONS * FRAMES };
+    static double A[ROWS * COUNT], W[ROWS * PARTS], diagonal[ROWS], R[COUNT * COUNT], value[COUNT], expected[ROWS];
+    double *copy = test_new((int64_t)ROWS * COUNT, 8), unused, work[ROWS], orthogonality, worst = 0;
+    int64_t independent, rank;
+
+    /* The amplitudes of the parts span 17 decades, and each has a frequency of its own. */
+    random_field(ROWS * PARTS, 21, W);
+    for (int i = 0; i < ROWS; i++)
+        diagonal[i] = 0.5 + sp_random_uniform(4, 9, (uint64_t)i);
+    for (int m = 0; m < MOTIONS; m++)
+        for (int t = 0; t < FRAMES; t++)
+            for (int k = 0; k < PARTS; k++) {
+                const double size = pow(10, -17.0 * k / PARTS) * (sp_random_uniform(5, (uint64_t)m, (uint64_t)k) - 0.5),
+                             course = size * (1 - cos(0.01 * (1 + k) * (1 + 0.3 * m) * t));
+                for (int i = 0; i < ROWS; i++)
+                    A[(m * FRAMES + t) * ROWS + i] += W[k * ROWS + i] * course;
+            }
+    for (int64_t i = 0; i < (int64_t)ROWS * COUNT; i++)
+        copy[i] = sqrt(diagonal[i % ROWS]) * A[i];
+    CHECK(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'N', ROWS, COUNT, copy, ROWS, expected, &unused, 1, &unused, 1, work) ==
+              0,
+          "no singular values");
+
+    memcpy(copy, A, sizeof A);
+    const sp_metric metric = {.rows = ROWS, .diagonal = diagonal};
+    CHECK_OK(sp_metric_orthonormalize(&context, &metric, COUNT, copy, 1e-15, R, &independent));
+    CHECK_OK(sp_metric_orthogonality(&context, &metric, COUNT, copy, &orthogonality));
+    NOTE("%lld of %d columns, orthonormal to %.1e", (long long)independent, COUNT, orthogonality);
+    CHECK(independent <= ROWS && orthogonality < 1e-11, "%lld columns, orthonormal to %g", (long long)independent,
+          orthogonality);
+
+    OWNED(sp_store) store;
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
+    CHECK_OK(sp_mass_pca(&context, &metric, 20, &store, value, &rank));
+    for (int i = 0; i < ROWS; i++)
+        worst = fmax(worst, fabs((i < rank ? value[i] : 0) - expected[i]) / expected[0]);
+    NOTE("rank %lld, singular values off by %.1e of the largest", (long long)rank, worst);
+    CHECK(worst < 1e-12, "off by %g", worst);
+}
+
 /* ---- random projection ---- */
 
 TEST(random_matrix_has_its_distribution)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 static struct {
-    int64_t resolution, keep, quadrature;
+    int64_t resolution, keep;
     double enlarge, young, poisson, density;
-    int grid, groups, law;
+    int grid, groups, law, quadrature;
     bool fill, tetrahedra;
     const char *materials, *factor, *fibre;
 } chosen;
@@ -30,9 +30,9 @@ static const tool_option options[] = {
     {"keep", 0, TOOL_INTEGER, &chosen.keep, "N", "0", .low = 0, .high = 1000000,
      .help = "keep only the N largest components; 0: all"},
     {"tetrahedra", 0, TOOL_FLAG, &chosen.tetrahedra, .help = "split every voxel into six tetrahedra"},
-    {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", NULL, .low = 2, .high = 3, .only = "!tetrahedra",
-     .help = "Gauss points per axis (default: 3 where all laws are quadratic in the strain, which is then exact on "
-             "cubes, else 2)"},
+    {"quadrature", 0, TOOL_CHOICE, &chosen.quadrature, NULL, "law", "law|2|3", .only = "!tetrahedra",
+     .help = "Gauss points per axis; law: 3 where all laws are quadratic in the strain, which is then exact on cubes, "
+             "else 2"},
     {"young", 0, TOOL_REAL, &chosen.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus, Pa"},
     {"poisson", 0, TOOL_REAL, &chosen.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999,
      .help = "Poisson's ratio"},
@@ -141,8 +141,8 @@ static int gauss_points(const sp_mesh *mesh)
 {
     bool quadratic = true;
 
-    if (tool_option_given("quadrature"))
-        return (int)chosen.quadrature;
+    if (chosen.quadrature > 0)
+        return 1 + chosen.quadrature;
     for (int64_t m = 0; m < mesh->material_count; m++)
         quadratic &= sp_material_quadratic(&mesh->materials[m]);
     return quadratic ? 3 : 2;

@@ -46,7 +46,7 @@ static const tool_option force_options[] = {
      .only = "model=nonlinear,linear integrator!=static",
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all"},
     {"frame", 0, TOOL_INPUT, AT(frame), .argument = "CSV",
-     .only = "model=nonlinear,linear integrator!=linear-euler !prescribe !prescribe-vertices !skeleton !ground !cut "
+     .only = "model=nonlinear,linear integrator!=linear-euler !prescribe !prescribe-vertices !ground !cut "
              "!reactions !record-reactions",
      .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: inertial forces act on it, and gravity "
              "keeps its direction in the world"},

@@ -75,7 +75,8 @@ static const tool_spec spec = {
     .summary = "The smallest reduced-order model that keeps an error. Exit 0: found, 1: no model keeps it.",
     .tables = tables,
     .common = TOOL_OUTPUT | TOOL_ANY_FORMAT | TOOL_THREADS | TOOL_SEED,
-    .examples = "  simreduce spoon.npz --loads pull.csv --dt auto --duration 0.3 --error 3% -o spoon\n"
+    .examples = "  simreduce spoon.npz --loads pull.csv --dt auto --duration 0.3 --error 3% \\\n"
+                "    -o spoon\n"
                 "  simreduce spoon.npz --loads pull.csv --loads push.csv --dt 0.005 --steps 200 \\\n"
                 "    --quantity velocity --error 5% --best -o spoon\n",
 };

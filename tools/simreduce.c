@@ -35,6 +35,8 @@ static const tool_option motion_options[] = {
      .help = "number of steps"},
     {"duration", 0, TOOL_REAL, &chosen.duration, "S", NULL, .low = 1e-300, .high = 1e300,
      .help = "of the motion, s, in place of a number of steps"},
+    {"integrator", 0, TOOL_CHOICE, &chosen.integrator, NULL, "newmark", REDUCE_INTEGRATORS,
+     .help = "of all motions; euler damps, as in many animation systems"},
     {"damping-mass", 0, TOOL_REAL, &damping_mass, "A", NULL, .low = 0, .high = 1e300,
      .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: that of the mesh)"},
     {"damping-stiffness", 0, TOOL_REAL, &damping_stiffness, "B", NULL, .low = 0, .high = 1e300,
@@ -175,8 +177,10 @@ static const char *describe(reduce_search *s)
     return reduce_text(
         &s->commands, "mesh %s, loads %016llx, %s", s->mesh.hash, (unsigned long long)s->family.sum,
         reduce_text(&s->commands,
-                    "Supple " SUPPLE_VERSION " dt %s duration %.17g gravity %.17g,%.17g,%.17g damping %s %s rank %lld "
+                    "Supple " SUPPLE_VERSION
+                    " integrator %d dt %s duration %.17g gravity %.17g,%.17g,%.17g damping %s %s rank %lld "
                     "amplitudes %.17g %.17g seed %llu",
+                    c->integrator,
                     c->step ? c->step : reduce_text(&s->commands, "auto %d %.17g", c->quantity, c->error), c->duration,
                     c->gravity[0], c->gravity[1], c->gravity[2], c->damping_mass ? c->damping_mass : "",
                     c->damping_stiffness ? c->damping_stiffness : "", (long long)c->rank, c->low, c->high,

@@ -102,6 +102,20 @@ at_most() {
     no_faults
 }
 
+@test "implicit Euler in place of Newmark" {
+    local error
+    cd "$BODY"
+    simreduce bar.npz --loads pull.csv --integrator euler --dt 0.01 --steps 60 --error 1% --held-out 3 -q -o euler > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    simvalidate bar.npz --basis euler-basis.npz --poly euler-poly.npz --loads pull.csv --integrator euler --dt 0.01 --steps 60 -q --csv true.csv
+    error=$(awk -F, '$1 == "reduced" { print $4 }' true.csv)
+    at_most "$error" "$(stated euler.sh)" || fault "$error is above what is stated, $(stated euler.sh)"
+    grep -q 'error of the time step, --dt 0.01, not included' said.txt || fault "$(< said.txt)"
+    # Euler's error of this step is larger than that of Newmark, of which the statement of another search is
+    simreduce bar.npz --loads pull.csv --dt 0.01 --steps 60 --error 1% --held-out 3 -q -o newmark > newmark.txt 2> err || fault "exit $?: $(< newmark.txt) $(< err)"
+    awk '/error of the time step/ { step[FILENAME] = $1 } END { exit !(step["said.txt"] > 3 * step["newmark.txt"]) }' said.txt newmark.txt || fault "$(cat said.txt newmark.txt)"
+    no_faults
+}
+
 @test "a base that moves, alone and with loads" {
     local error
     cd "$BODY"

@@ -83,6 +83,14 @@ static void add_loads(reduce_search *s, reduce_words *w, const char *loads)
         reduce_add_all(w, "--damping-stiffness", s->choice->damping_stiffness);
 }
 
+/* Nothing for the integrator that is the default of the other programs. */
+static void add_integrator(const reduce_search *s, reduce_words *w)
+{
+    static const char *const names[] = {NULL, "euler", "bdf2"};
+    if (names[s->choice->integrator])
+        reduce_add_all(w, "--integrator", names[s->choice->integrator]);
+}
+
 /* ---- motions ---- */
 
 bool reduce_move(reduce_search *s, const reduce_model *model, const char *loads, const char *step, int64_t steps,
@@ -95,6 +103,7 @@ bool reduce_move(reduce_search *s, const reduce_model *model, const char *loads,
     if (model)
         add_model(s, &w, model);
     add_loads(s, &w, loads);
+    add_integrator(s, &w);
     reduce_add_all(&w, "--dt", step, "--steps", reduce_text(c, "%lld", (long long)steps), "--every",
                    reduce_text(c, "%lld", (long long)every));
     if (model)
@@ -159,6 +168,7 @@ void reduce_measure(reduce_search *s, const reduce_model *model, const char *ran
     if (ranks)
         reduce_add_all(&w, "--ranks", ranks);
     add_loads(s, &w, motion->loads);
+    add_integrator(s, &w);
     if (s->choice->quantity == REDUCE_STRESS)
         reduce_add(&w, "--stress");
     if (s->choice->quantity == REDUCE_FREQUENCY)

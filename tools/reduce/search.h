@@ -23,6 +23,8 @@ enum reduce_quantity {
 };
 extern const char *const reduce_quantity_name[REDUCE_QUANTITIES];
 
+#define REDUCE_INTEGRATORS "newmark|euler|bdf2"
+
 typedef struct reduce_choice {
     const char *mesh, *name; /* the outputs begin with this name */
     tool_texts loads;
@@ -30,6 +32,7 @@ typedef struct reduce_choice {
     const char *step; /* for the other programs; NULL: the largest one that keeps its share of the error */
     int64_t steps;
     double duration;                              /* s */
+    int integrator;                               /* the number of the word in REDUCE_INTEGRATORS */
     const char *frame;                            /* the path that the body moves along; NULL: none */
     const char *damping_mass, *damping_stiffness; /* for the other programs; NULL: not given */
     const char *touch;                            /* a list of vertices; NULL: none … */

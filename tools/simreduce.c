@@ -19,7 +19,7 @@ static const tool_option load_options[] = {
      .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz, as a base that shakes"},
     {"touch", 0, TOOL_TEXT, &chosen.touch, "LIST",
      .help = "contact: a random force on one of these vertices at a time, 3,17-20, near:X,Y,Z, set:NAME, surface:120"},
-    {"force", 0, TOOL_REAL, &chosen.force, "N", NULL, .low = 1e-300, .high = 1e300, .only = "touch",
+    {"force", 0, TOOL_REAL, &chosen.force, "NEWTON", NULL, .low = 1e-300, .high = 1e300, .only = "touch",
      .help = "its largest component, N"},
     {"least", 0, TOOL_REAL, &chosen.low, "X", "0.2", .low = 0, .high = 1e6,
      .help = "the smallest amplitude of the family, a factor on the loads"},
@@ -29,7 +29,7 @@ static const tool_option load_options[] = {
 };
 
 static const tool_option motion_options[] = {
-    {"dt", 0, TOOL_TEXT, &step_text, "S", "0.01",
+    {"dt", 0, TOOL_TEXT, &step_text, "STEP", "0.01",
      .help = "time step, s; auto: the largest one whose error is a fifth of that of --error, which then includes it"},
     {"steps", 0, TOOL_INTEGER, &chosen.steps, "N", "100", .low = 1, .high = 100000000, .only = "!duration",
      .help = "number of steps"},

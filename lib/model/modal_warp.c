@@ -3,6 +3,7 @@
 #include "assembly/element.h"
 #include "base/vec3.h"
 #include "geometry/pose.h"
+#include "model/outer_loads.h"
 
 #include <math.h>
 #include <string.h>
@@ -258,12 +259,6 @@ static void mean(void *self, double t0, double t1, double *f)
     warped->inner.mean(warped->inner.self, t0, t1, f);
 }
 
-static bool springs(void *self, double t0, double t1)
-{
-    const sp_warped_loads *warped = self;
-    return warped->inner.springs(warped->inner.self, t0, t1);
-}
-
 /* f += Uᵀ (exp(−[w]) − 1) F at one vertex. */
 static void add_turn(const sp_warped_loads *warped, int64_t vertex, const double *q, double *f)
 {
@@ -307,6 +302,5 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
 
 sp_external_loads sp_warped_loads_external(sp_warped_loads *warped)
 {
-    return (sp_external_loads){
-        .self = warped, .mean = mean, .follow = follow, .springs = springs, .stiffened = warped->inner.stiffened};
+    return sp_outer_loads(warped, mean, follow);
 }

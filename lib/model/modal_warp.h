@@ -42,6 +42,7 @@ void sp_modal_warp_vertex(const double w[3], const double wdot[3], double u[3], 
 
 /* Loads that are rotated with the vertices of a model in the basis U. */
 typedef struct sp_warped_loads {
+    sp_external_loads inner; /* first: model/outer_loads.h */
     sp_pool pool;
     int64_t r, count;       /* coordinates, vertices with loads */
     int64_t force_count;    /* of the load set */
@@ -50,7 +51,6 @@ typedef struct sp_warped_loads {
     const double *U, *W;    /* [3 count, r, row major] rows of these vertices, and of their rotations */
     double *share, *now;    /* [force_count], [3 count] N at present */
     sp_load_set *set;
-    sp_external_loads inner;
 } sp_warped_loads;
 
 /* For the load set of `load_count` loads and gravity (m/s²) on a body in the basis U [3·vertices, r, column major], all

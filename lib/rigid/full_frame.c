@@ -2,6 +2,7 @@
 
 #include "base/mat3.h"
 #include "base/vec3.h"
+#include "model/outer_loads.h"
 
 #include <string.h>
 
@@ -79,9 +80,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     const int64_t values = 3 * frame->space->mesh->vertex_count;
     sp_frame_motion motion;
 
-    memset(f, 0, (size_t)frame->space->dof_count * sizeof *f);
-    if (frame->inner.follow)
-        frame->inner.follow(frame->inner.self, t0, t1, q, v, f);
+    sp_inner_follow(&frame->inner, frame->space->dof_count, t0, t1, q, v, f);
     if (!frame->turns)
         return;
 
@@ -100,17 +99,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     subtract_inertia(frame, f);
 }
 
-static bool springs(void *self, double t0, double t1)
-{
-    const sp_full_frame *frame = self;
-    return frame->inner.springs(frame->inner.self, t0, t1);
-}
-
 sp_external_loads sp_full_frame_loads(sp_full_frame *frame)
 {
-    return (sp_external_loads){.self = frame,
-                               .mean = mean,
-                               .follow = frame->turns || frame->inner.follow ? follow : NULL,
-                               .springs = frame->inner.springs ? springs : NULL,
-                               .stiffened = frame->inner.stiffened};
+    return sp_outer_loads(frame, mean, frame->turns || frame->inner.follow ? follow : NULL);
 }

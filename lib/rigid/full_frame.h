@@ -12,6 +12,7 @@
 #include "rigid/moving_frame.h"
 
 typedef struct sp_full_frame {
+    sp_external_loads inner; /* first: model/outer_loads.h */
     sp_pool pool;
     const sp_context *context;
     const sp_fe_space *space;
@@ -22,7 +23,6 @@ typedef struct sp_full_frame {
     double *lumped;                  /* [vertices] kg; NULL: the consistent mass */
     double *u, *v, *field, *product; /* [3·vertices] scratch */
     double *own;                     /* [dof_count] scratch */
-    sp_external_loads inner;
 } sp_full_frame;
 
 /* Of a body whose mass is that of its mesh, consistent or lumped. path, turns, gravity and inner as in

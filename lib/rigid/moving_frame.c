@@ -1,5 +1,7 @@
 #include "rigid/moving_frame.h"
+
 #include "base/mat3.h"
+#include "model/outer_loads.h"
 
 #include <float.h>
 #include <math.h>
@@ -164,9 +166,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     sp_moving_frame *frame = self;
     const int64_t r = frame->r;
 
-    memset(f, 0, (size_t)r * sizeof *f);
-    if (frame->inner.follow)
-        frame->inner.follow(frame->inner.self, t0, t1, q, v, f);
+    sp_inner_follow(&frame->inner, r, t0, t1, q, v, f);
     if (!frame->turns)
         return;
 
@@ -177,17 +177,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
             f[i] -= frame->B[i * r + j] * q[j] + (v ? frame->W[i * r + j] * v[j] : 0);
 }
 
-static bool springs(void *self, double t0, double t1)
-{
-    const sp_moving_frame *frame = self;
-    return frame->inner.springs(frame->inner.self, t0, t1);
-}
-
 sp_external_loads sp_moving_frame_loads(sp_moving_frame *frame)
 {
-    return (sp_external_loads){.self = frame,
-                               .mean = mean,
-                               .follow = frame->turns || frame->inner.follow ? follow : NULL,
-                               .springs = frame->inner.springs ? springs : NULL,
-                               .stiffened = frame->inner.stiffened};
+    return sp_outer_loads(frame, mean, frame->turns || frame->inner.follow ? follow : NULL);
 }

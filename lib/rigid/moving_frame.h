@@ -44,6 +44,7 @@ void sp_frame_motion_find(sp_pose_path *path, const void *path_data, const doubl
                           sp_frame_motion *motion);
 
 typedef struct sp_moving_frame {
+    sp_external_loads inner; /* first: model/outer_loads.h */
     sp_pool pool;
     int64_t r;
     bool turns;
@@ -53,9 +54,8 @@ typedef struct sp_moving_frame {
     double *m;         /* [3, r, row major] kg m/[q] */
     double *P;         /* [3, 3, r] kg m²/[q] */
     double *T;         /* [3, 3, r, r] */
-    sp_external_loads inner;
-    double from, to; /* s, the interval of the two matrices; from > to: none */
-    double *B, *W;   /* [r, r, row major] of q and of q̇ in the second bracket */
+    double from, to;   /* s, the interval of the two matrices; from > to: none */
+    double *B, *W;     /* [r, r, row major] of q and of q̇ in the second bracket */
 } sp_moving_frame;
 
 /* From the inertia of the body (rigid/free.h, with the mass of its system), which may be freed afterwards. `path` gives

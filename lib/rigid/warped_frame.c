@@ -1,6 +1,6 @@
 #include "rigid/warped_frame.h"
 
-#include <string.h>
+#include "model/outer_loads.h"
 
 int sp_warped_frame_new(sp_context *context, const sp_fe_space *body, const sp_modal_warp *warp, const double *U,
                         bool lumped, double scale, sp_moving_frame *frame, sp_warped_frame *warped)
@@ -36,26 +36,14 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
 {
     const sp_warped_frame *warped = self;
     sp_frame_motion motion;
-    memset(f, 0, (size_t)warped->sum.r * sizeof *f);
-    if (warped->inner.follow)
-        warped->inner.follow(warped->inner.self, t0, t1, q, v, f);
+    sp_inner_follow(&warped->inner, warped->sum.r, t0, t1, q, v, f);
 
     const sp_moving_frame *frame = warped->frame;
     sp_frame_motion_find(frame->path, frame->path_data, frame->gravity, t0, t1, &motion);
     sp_warped_sum_add(&warped->sum, inertial, &motion, q, v, f);
 }
 
-static bool springs(void *self, double t0, double t1)
-{
-    const sp_warped_frame *warped = self;
-    return warped->inner.springs(warped->inner.self, t0, t1);
-}
-
 sp_external_loads sp_warped_frame_loads(sp_warped_frame *warped)
 {
-    return (sp_external_loads){.self = warped,
-                               .mean = mean,
-                               .follow = follow,
-                               .springs = warped->inner.springs ? springs : NULL,
-                               .stiffened = warped->inner.stiffened};
+    return sp_outer_loads(warped, mean, follow);
 }

@@ -20,9 +20,9 @@
 #include "rigid/moving_frame.h"
 
 typedef struct sp_warped_frame {
+    sp_external_loads inner; /* first: model/outer_loads.h */
     sp_moving_frame *frame;
     sp_warped_sum sum; /* with the scale of the inertia */
-    sp_external_loads inner;
 } sp_warped_frame;
 
 /* U [3·vertices, r, column major], and `scale` and the mass as for `frame`. The frame, the warp and its mesh must

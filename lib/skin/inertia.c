@@ -2,6 +2,7 @@
 
 #include "base/mat3.h"
 #include "linear/dense.h"
+#include "model/outer_loads.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -331,9 +332,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     sp_skin_inertia *s = self;
     const int r = (int)s->r;
 
-    memset(f, 0, (size_t)r * sizeof *f);
-    if (s->inner.follow)
-        s->inner.follow(s->inner.self, t0, t1, q, v, f);
+    sp_inner_follow(&s->inner, r, t0, t1, q, v, f);
 
     set_interval(s, t0, t1);
     cblas_dgemv(CblasRowMajor, CblasNoTrans, r, r, -1, s->B, r, q, 1, 1, f, 1);
@@ -343,17 +342,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
         sp_warped_sum_add(&s->warped, inertial, s, q, v, f);
 }
 
-static bool springs(void *self, double t0, double t1)
-{
-    const sp_skin_inertia *s = self;
-    return s->inner.springs(s->inner.self, t0, t1);
-}
-
 sp_external_loads sp_skin_inertia_loads(sp_skin_inertia *inertia)
 {
-    return (sp_external_loads){.self = inertia,
-                               .mean = mean,
-                               .follow = follow,
-                               .springs = inertia->inner.springs ? springs : NULL,
-                               .stiffened = inertia->inner.stiffened};
+    return sp_outer_loads(inertia, mean, follow);
 }

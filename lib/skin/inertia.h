@@ -47,15 +47,15 @@ typedef struct sp_bone_pair {
 } sp_bone_pair;
 
 typedef struct sp_skin_inertia {
+    sp_external_loads inner; /* first: model/outer_loads.h */
     sp_pool pool;
     int64_t r, bone_count, pair_count;
     sp_bone_pair *pairs;
     const sp_skin *skin;
     const sp_rig *rig;
     bool warps;
-    sp_warped_sum warped; /* if it warps */
-    double gravity[3];    /* m/s², world */
-    sp_external_loads inner;
+    sp_warped_sum warped;    /* if it warps */
+    double gravity[3];       /* m/s², world */
     double from, to;         /* s, the interval of `motion` and of the two matrices; from > to: none */
     sp_frame_motion *motion; /* [bone_count] */
     double *B, *W;           /* [r, r, row major] of q and of q̇ in the second bracket */

@@ -6,7 +6,6 @@
 #include "formats/prescribed.h"
 #include "formats/skeleton.h"
 #include "tools/common/anchors.h"
-#include "tools/common/csv.h"
 #include "tools/common/places.h"
 #include "tools/common/rig.h"
 #include "tools/common/series.h"
@@ -505,11 +504,8 @@ void vertices_record_joints(simulation *s, double time, const double *coordinate
         if (!v->joints)
             tool_out_of_memory();
         fprintf(v->joints, "time");
-        sp_pool pool = {0};
-        for (int64_t b = 0; b < v->bones.bone_count; b++) /* names have no "/" */
-            fprintf(v->joints, ",%s,%s", tool_csv_field(&pool, "%s", v->bones.names[b]),
-                    tool_csv_field(&pool, "%s/rate", v->bones.names[b]));
-        sp_pool_free(&pool);
+        for (int64_t b = 0; b < v->bones.bone_count; b++)
+            fprintf(v->joints, ",%s,%s/rate", v->bones.names[b], v->bones.names[b]); /* names have no "/" */
         fprintf(v->joints, "\n");
     }
 

@@ -550,6 +550,9 @@ static int orthonormalize_block(sp_context *context, const sp_metric *metric, co
         }
         change_coefficients(count, first, width, E, T, R);
     }
+    if (first && threshold > 0 && most_shrunk > 8)
+        return sp_fail(context, SP_NUMERICAL, "columns %lld to %lld cannot be made orthogonal to those before them",
+                       (long long)first + 1, (long long)(first + width));
     return SP_OK;
 }
 

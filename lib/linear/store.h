@@ -80,7 +80,9 @@ int sp_store_fix_signs(sp_context *context, sp_store *store) SP_MUST_USE;
  * replaced by Q. Left-looking block Gram–Schmidt: every block is projected twice against all earlier ones, then its
  * columns against each other, repeatedly while a column loses more than half of its length, and all of it again if a
  * column has become much shorter. Columns that depend on earlier ones (the residual is at most `threshold` of the
- * column's norm) are 0 in Q and have a zero row in R. rank receives the number of other columns. */
+ * column's norm) are 0 in Q and have a zero row in R. rank receives the number of other columns. SP_NUMERICAL if
+ * columns are still not orthogonal after some rounds; with the threshold 0, where columns may be rounding alone, they
+ * are left so. */
 int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R,
                             int64_t *rank) SP_MUST_USE;
 

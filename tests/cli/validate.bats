@@ -162,6 +162,11 @@ make_block() {
     same_bytes <(without_times b.csv) <(without_times c.csv) 'a pipe'
     # with half the time step every frame still has a step
     done_well simvalidate mesh.npz --basis basis.npz --loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --reference full.npz
+    # what no run beside a reference has
+    modes mesh.npz -k 3 -q -o three.npz
+    echo 100,0.1 > times.csv
+    simulate mesh.npz --model modal --basis three.npz --damping-times times.csv --dt 0.01 --steps 4 --record all -q -o damped.npz
+    refused 2 '^simvalidate: damped.npz: it was simulated with --damping-times, which the runs beside it have not$' simvalidate mesh.npz --basis basis.npz --reference damped.npz
     # options that contradict the reference
     other=(simvalidate mesh.npz --basis basis.npz --reference full.npz)
     refused 2 '^simvalidate: full.npz: it was simulated with --gravity 0,0,-9.81' "${other[@]}" --loads loads.csv

@@ -228,7 +228,8 @@ static void make_run(validation *v, validate_run *run)
  * memory, and seldom enough for their caches. */
 static void make_frames(validation *v)
 {
-    int64_t n = v->full.s.body->dof_count, capacity = ((int64_t)1 << 22) / n;
+    const int64_t n = v->full.s.body->dof_count, vertices = v->full.s.mesh.mesh.vertex_count,
+                  capacity = ((int64_t)1 << 22) / (n > vertices ? n : vertices); /* also of the stress at vertices */
     validate_frames *f = &v->frames;
     f->capacity = capacity < 1 ? 1 : capacity > 1000 ? 1000 : capacity;
 

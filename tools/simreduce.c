@@ -30,7 +30,7 @@ static const tool_option load_options[] = {
 
 static const tool_option motion_options[] = {
     {"dt", 0, TOOL_TEXT, &step_text, "STEP", "0.01",
-     .help = "time step, s; auto: the largest one whose error is a fifth of that of --error, which then includes it"},
+     .help = "time step, s; auto: one whose error is at most a fifth of --error, which then includes it"},
     {"steps", 0, TOOL_INTEGER, &chosen.steps, "N", "100", .low = 1, .high = 100000000, .only = "!duration",
      .help = "number of steps"},
     {"duration", 0, TOOL_REAL, &chosen.duration, "S", NULL, .low = 1e-300, .high = 1e300,

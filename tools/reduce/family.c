@@ -59,13 +59,14 @@ static bool is_fixed(const sp_mesh *mesh, const tool_place *place)
 
 void reduce_family_touch(const tool_place_names *names, const char *text, double force, reduce_family *family)
 {
+    const sp_mesh *mesh = names->mesh;
     sp_list list = {0};
 
+    /* Where a force moves the body */
     tool_places_parse(names, text, &list);
-    family->force = force;
     tool_place *places = list.data;
     for (int64_t i = 0; i < list.count; i++)
-        if (!is_fixed(names->mesh, &places[i]))
+        if (!is_fixed(mesh, &places[i]))
             places[family->place_count++] = places[i];
     if (!family->place_count)
         tool_fail(SP_USAGE, NULL, "--touch: all these vertices are fixed");
@@ -74,16 +75,16 @@ void reduce_family_touch(const tool_place_names *names, const char *text, double
                  (long long)(list.count - family->place_count));
     family->places = tool_allocate_copy(&family->pool, places, family->place_count, sizeof *places);
     sp_list_free(&list);
-    family->sum =
-        sp_saved_sum(family->sum, (const char *)family->places, family->place_count * (int64_t)sizeof *family->places);
+    family->force = force;
+    family->sum = sp_saved_sum(family->sum, text, (int64_t)strlen(text));
     family->sum = sp_saved_sum(family->sum, (const char *)&force, sizeof force);
 
+    /* Some of these that are far from each other */
     double *points = tool_allocate(&family->pool, 3 * family->place_count, sizeof *points);
     for (int64_t i = 0; i < family->place_count; i++) {
         const tool_place *place = &family->places[i];
-        memcpy(points + 3 * i,
-               (place->surface ? names->mesh->surface.vertices : names->mesh->vertices) + 3 * place->vertex,
-               3 * sizeof *points);
+        const double *vertices = place->surface ? mesh->surface.vertices : mesh->vertices;
+        memcpy(points + 3 * i, vertices + 3 * place->vertex, 3 * sizeof *points);
     }
     family->spread_count = family->place_count < REDUCE_SPREAD ? family->place_count : REDUCE_SPREAD;
     family->spread = tool_allocate(&family->pool, family->spread_count, sizeof *family->spread);

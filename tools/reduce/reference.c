@@ -183,8 +183,8 @@ static void set_steps(reduce_search *s, double least)
     s->steps = (int64_t)ceil(s->choice->duration / step * (1 - 1e-9));
 }
 
-/* The largest time step that keeps a fifth of the error, measured on the model of the candidates; where it has no
- * polynomials, the forces of all elements are projected, since a cubature needs motions. */
+/* The first of ever smaller time steps that keeps a fifth of the error, measured on the model of the candidates; where
+ * it has no polynomials, the forces of all elements are projected, since a cubature needs motions. */
 static void find_step(reduce_search *s)
 {
     const reduce_motion *motions = s->witness.data;

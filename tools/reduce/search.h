@@ -29,7 +29,7 @@ typedef struct reduce_choice {
     const char *mesh, *name; /* the outputs begin with this name */
     tool_texts loads;
     double gravity[3];
-    const char *step; /* for the other programs; NULL: the largest one that keeps its share of the error */
+    const char *step; /* for the other programs; NULL: one is found that keeps its share of the error */
     int64_t steps;
     double duration;                              /* s */
     int integrator;                               /* the number of the word in REDUCE_INTEGRATORS */

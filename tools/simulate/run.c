@@ -589,7 +589,7 @@ static void free_run(run *r)
     reactions_free(r->reactions);
     warp_free(first);
     skin_free(first);
-    frame_free(first);                                /* a reduced-order model, which is not cut */
+    frame_free(first);                                /* what has one of these three is not cut */
     for (int64_t i = r->stage_count - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&r->stages[i]);
     sp_pool_free(&r->pool);

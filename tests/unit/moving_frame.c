@@ -54,6 +54,7 @@ static void by_vertices(const sp_fe_space *body, bool lumped, const double *U, c
 {
     const int64_t vertices = body->mesh->vertex_count;
     double *field = test_new(6 * vertices, 8), *product = field + 3 * vertices, *mass = test_new(vertices, 8);
+
     for (int64_t p = 0; p < vertices; p++) {
         double x[3], u[3] = {0}, euler[3], first[3], centrifugal[3], coriolis[3];
         for (int k = 0; k < 3; k++) {
@@ -70,12 +71,14 @@ static void by_vertices(const sp_fe_space *body, bool lumped, const double *U, c
         for (int k = 0; k < 3; k++)
             field[3 * p + k] = -(a[k] + euler[k] + centrifugal[k] + 2 * coriolis[k]);
     }
+
     sp_fe_space_vertex_mass(body, true, mass);
     if (lumped)
         for (int64_t i = 0; i < 3 * vertices; i++)
             product[i] = mass[i / 3] * field[i];
     else
         sp_fe_space_mass_times(&context, body, 3, field, product);
+
     for (int j = 0; j < R; j++) {
         f[j] = 0;
         for (int64_t i = 0; i < 3 * vertices; i++)
@@ -193,12 +196,14 @@ TEST(signs)
     sp_moving_frame frame;
     double f[2], g[2], *U;
     const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
+
     make_box(1, 1, 1, 1, 0, &mesh);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     U = test_new(6 * mesh.vertex_count, 8);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         U[3 * v] = U[3 * (mesh.vertex_count + v) + 1] = 1;
     CHECK_OK(sp_inertia_of_body(&context, &body, false, r, U, &inertia));
+
     CHECK_OK(sp_moving_frame_new(&context, &inertia, 1, along, &spin, true, (double[3]){0}, &none, &frame));
     sp_external_loads loads = sp_moving_frame_loads(&frame);
     loads.follow(loads.self, 0, 0.1, (double[]){0, 0}, (double[]){3, 0}, f);
@@ -208,6 +213,7 @@ TEST(signs)
     CHECK_NEAR(g[0], 0.25 * 2 * inertia.mass, 1e-12 * inertia.mass); /* centrifugal: outward */
     CHECK_NEAR(g[1], 0, 1e-12 * inertia.mass);
     sp_moving_frame_free(&frame);
+
     CHECK_OK(sp_moving_frame_new(&context, &inertia, 2, along, &side, false, (double[]){0, 0, -9.81}, &none, &frame));
     loads = sp_moving_frame_loads(&frame);
     CHECK(!loads.follow, "a frame that does not turn");
@@ -232,18 +238,21 @@ TEST(pendulum)
     sp_inertia inertia;
     FREED_BY(sp_modal_system_free) sp_system system;
     double *U;
+
     make_box(1, 1, 1, 1, 0, &mesh);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         for (int k = 0; k < 3; k++)
             mesh.vertices[3 * v + k] -= 0.5;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_inertia_of_body(&context, &body, false, 0, NULL, &inertia));
+
     const double one = 1 / sqrt(inertia.mass); /* mass-normalized translations */
     sp_inertia_free(&inertia);
     U = test_new(6 * mesh.vertex_count, 8);
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         U[3 * v] = U[3 * (mesh.vertex_count + v) + 1] = one;
     CHECK_OK(sp_inertia_of_body(&context, &body, false, r, U, &inertia));
+
     CHECK_OK(sp_modal_system_new(&context, r, lambda, &system));
     for (int k = 0; k < 3; k++) {
         double error[3];
@@ -259,6 +268,7 @@ TEST(pendulum)
             CHECK_OK(sp_integrator_new(&context, &system, &loads, &p, (double[]){1, 0}, NULL, &it));
             for (int64_t step = 0; step < steps; step++)
                 CHECK_OK(sp_integrator_step(it));
+
             /* in the world z = exp(iωt) (x + iy) starts with the velocity iω */
             const double *q = sp_integrator_q(it), *v = sp_integrator_v(it), c = cos(3 * T), s = w / 3 * sin(3 * T),
                          exact[2] = {cos(w * T) * c + sin(w * T) * s, cos(w * T) * s - sin(w * T) * c};

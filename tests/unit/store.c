@@ -71,6 +71,7 @@ static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
     for (enum method method = PCA; method < METHODS; method++) {
         sp_store store;
         int64_t rank, rank2;
+
         memcpy(whole, A, (size_t)(rows * count) * 8);
         CHECK_OK(sp_store_over(&context, rows, count, whole, &store));
         run(method, metric, most, &store, values, &rank);
@@ -78,6 +79,7 @@ static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
         CHECK_OK(sp_store_orthogonality(&context, metric, &store, &error));
         CHECK(error < 1e-13, "method %d: orthonormal to %g", method, error);
         sp_store_free(&store);
+
         for (int64_t resident = 0; resident <= blocks; resident++) {
             elsewhere e;
             open_store(rows, count, A, resident, &e, &store);
@@ -154,6 +156,7 @@ TEST(pca_is_that_of_the_dense_problem)
         LU[N], work[COUNT];
     int64_t start[N + 1] = {0}, index[3 * N], rank, entries = 0;
     double entry[3 * N], unused, diagonal_entry[N], off[N];
+
     for (int i = 0; i < N; i++) {
         diagonal_entry[i] = 2 + sp_random_uniform(1, 5, (uint64_t)i);
         off[i] = 0.9 * sp_random_uniform(1, 6, (uint64_t)i);
@@ -166,12 +169,14 @@ TEST(pca_is_that_of_the_dense_problem)
             }
         start[i + 1] = entries;
     }
+
     sp_sparse M = {.order = N, .start = start, .index = index, .value = entry};
     sp_metric metric = {.rows = N, .matrix = &M};
     random_field(N * COUNT, 8, A);
     for (int c = 0; c < COUNT; c++)
         for (int i = 0; i < N; i++)
             A[c * N + i] *= pow(0.7, c);
+
     CHECK(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', N, L, N) == 0, "M is not positive definite");
     for (int c = 0; c < COUNT; c++)
         for (int i = 0; i < N; i++)
@@ -179,11 +184,13 @@ TEST(pca_is_that_of_the_dense_problem)
                 Z[c * N + i] += L[i * N + k] * A[c * N + k];
     CHECK(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'N', N, COUNT, Z, N, expected, left, N, &unused, 1, work) == 0,
           "LAPACK");
+
     OWNED(sp_store) store;
     memcpy(U, A, sizeof U);
     CHECK_OK(sp_store_over(&context, N, COUNT, U, &store));
     CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, value, &rank));
     CHECK(rank == COUNT, "rank %lld", (long long)rank);
+
     double worst = 0;
     for (int c = 0; c < COUNT; c++) {
         CHECK_NEAR(value[c], expected[c], 1e-14 * expected[0]);
@@ -191,6 +198,7 @@ TEST(pca_is_that_of_the_dense_problem)
         for (int o = 0; o < COUNT; o++)
             if (o != c)
                 gap = fmin(gap, fabs(expected[c] - expected[o]) / expected[0]);
+
         for (int i = 0; i < N; i++) {
             LU[i] = 0;
             for (int k = i; k < N; k++)
@@ -216,6 +224,7 @@ static void jacobi(int rows, int count, long double *A, long double *value)
                     b += A[q * rows + i] * A[q * rows + i];
                     g += A[p * rows + i] * A[q * rows + i];
                 }
+
                 if (fabsl(g) <= 1e-19L * sqrtl(a * b))
                     continue;
                 long double z = (b - a) / (2 * g), t = (z < 0 ? -1 : 1) / (fabsl(z) + sqrtl(1 + z * z)),
@@ -226,6 +235,7 @@ static void jacobi(int rows, int count, long double *A, long double *value)
                     A[q * rows + i] = s * x + c * y;
                 }
             }
+
     for (int c = 0; c < count; c++) {
         long double square = 0;
         for (int i = 0; i < rows; i++)
@@ -317,15 +327,18 @@ TEST(random_matrix_has_its_distribution)
     static double entry[M][R];
     int64_t count[3] = {0};
     double diagonal = 0, sum = 0, square = 0, n = (double)M * R, pairs = M * (M - 1) / 2.0;
+
     for (int i = 0; i < M; i++)
         for (int j = 0; j < R; j++) {
             entry[i][j] = sp_random_projection_entry(5, i, j);
             CHECK(entry[i][j] == 0 || fabs(entry[i][j]) == sqrt(3), "entry %g", entry[i][j]);
             count[entry[i][j] < 0 ? 0 : entry[i][j] > 0 ? 2 : 1]++;
         }
+
     const double p[3] = {1 / 6.0, 4 / 6.0, 1 / 6.0};
     for (int k = 0; k < 3; k++)
         CHECK_NEAR((double)count[k], n * p[k], 5 * sqrt(n * p[k] * (1 - p[k])));
+
     for (int i = 0; i < M; i++)
         for (int k = 0; k <= i; k++) {
             double product = 0;
@@ -338,11 +351,13 @@ TEST(random_matrix_has_its_distribution)
                 square += product * product;
             }
         }
+
     /* E RRᵀ = r 1: entries have mean 0, square 1, fourth power 3. Different pairs of rows are uncorrelated. */
     CHECK_NEAR(diagonal / M, R, 5 * sqrt(2.0 * R / M));
     CHECK_NEAR(sum / pairs, 0, 5 * sqrt(R / pairs));
     /* of squares: variance 2R² + 6R, covariance 2R for the 2(M − 2) pairs that share a row */
     CHECK_NEAR(square / pairs, R, 5 * sqrt((2.0 * R * R + 6 * R + 4.0 * (M - 2) * R) / pairs));
+
     int64_t same = 0;
     for (int i = 0; i < M; i++)
         for (int j = 0; j < R; j++)
@@ -382,19 +397,23 @@ TEST(projection_stays_in_the_span)
         value[COUNT];
     sp_store store;
     int64_t rank;
+
     random_field(ROWS * COUNT, 15, A);
     for (int i = 0; i < ROWS; i++)
         diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
     for (int c = 0; c < COUNT; c++)
         for (int i = 0; i < ROWS; i++)
             A[c * ROWS + i] *= pow(0.8, c);
+
     sp_metric metric = {.rows = ROWS, .diagonal = diagonal};
     memcpy(Q, A, sizeof Q);
     CHECK_OK(sp_metric_orthonormalize(&context, &metric, COUNT, Q, 1e-10, T, &rank));
+
     memcpy(U, A, sizeof U);
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, U, &store));
     CHECK_OK(sp_random_projection(&context, R, &store));
     CHECK(store.count == R, "%lld columns", (long long)store.count);
+
     double worst = 0;
     for (int j = 0; j < R; j++) /* the sum, term by term */
         for (int i = 0; i < ROWS; i++) {
@@ -405,15 +424,18 @@ TEST(projection_stays_in_the_span)
         }
     CHECK(worst < 1e-13, "U - A R is %g", worst);
     CHECK(outside(ROWS, COUNT, Q, diagonal, R, U) < 1e-12, "outside by %g", outside(ROWS, COUNT, Q, diagonal, R, U));
+
     CHECK_OK(sp_mass_gram_schmidt(&context, &metric, R, 1e-10, &store, value, &rank));
     CHECK(rank == R, "rank %lld", (long long)rank);
     CHECK(outside(ROWS, COUNT, Q, diagonal, R, U) < 1e-12, "outside by %g", outside(ROWS, COUNT, Q, diagonal, R, U));
     sp_store_free(&store);
+
     /* Yang 2015, section 4.3.2 and Figure 11: the projection is no optimal subspace, and comes near the principal one
      */
     memcpy(P, A, sizeof P);
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, P, &store));
     CHECK_OK(sp_mass_pca(&context, &metric, R, &store, value, &rank));
+
     double lost_random = 0, lost = 0, all = 0;
     for (int c = 0; c < COUNT; c++) {
         double square = 0, a = outside(ROWS, R, U, diagonal, 1, A + c * ROWS),
@@ -466,10 +488,12 @@ TEST(first_directions_take_few_passes)
     double error, tail = 0;
     elsewhere e;
     sp_store store;
+
     for (int i = 0; i < SPREAD_ROWS; i++)
         diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
     const sp_metric metric = {.rows = SPREAD_ROWS, .diagonal = diagonal};
     spread_columns(&metric, 1e-5, Q, exact, A);
+
     open_store(SPREAD_ROWS, N, A, 0, &e, &store);
     e.loads = 0;
     CHECK_OK(sp_mass_pca(&context, &metric, R, &store, value, &rank));
@@ -479,6 +503,7 @@ TEST(first_directions_take_few_passes)
     CHECK(rank == N && store.count == R, "rank %lld", (long long)rank);
     CHECK_OK(sp_store_orthogonality(&context, &metric, &store, &error));
     CHECK(error < 1e-14, "orthonormal to %g", error);
+
     CHECK_OK(sp_store_read(&context, &store, 0, SPREAD_ROWS, 0, R, U));
     error = outside(SPREAD_ROWS, R, Q, diagonal, R, U);
     NOTE("%d of %d directions: outside of the exact ones by %.1e", R, N, error);

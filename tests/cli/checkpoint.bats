@@ -153,6 +153,7 @@ goes_on() {
 }
 
 @test "a checkpoint cut anywhere, as a kill or a power failure leaves it" {
+    takes_long
     local size at
     size=$(stat -c %s killed.checkpoint)
     RANDOM=5

@@ -120,6 +120,7 @@ killed() {
 }
 
 @test "a sweep by make, killed" {
+    takes_long
     needs make
     killed make 4
 }

@@ -39,6 +39,11 @@ needs_plain_build() {
     ! sanitized || skip "not under sanitizers: $1"
 }
 
+# For tests of numbers that take more than five seconds: scripts/test leaves them to scripts/test --all, where it runs without an option.
+takes_long() {
+    [ -z "${SUPPLE_SHORT-}" ] || skip 'it takes long: scripts/test --all'
+}
+
 # Runs `meson install`, stripped, into the folder dest. `root` is the prefix in it, and `library` the shared object.
 install_build() {
     command -v meson > /dev/null || skip 'no meson'

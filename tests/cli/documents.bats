@@ -122,6 +122,7 @@ results_in_python() {
 }
 
 @test "the commands of docs/accuracy.md run and print as printed, and the statement holds" {
+    takes_long
     command -v gnuplot > /dev/null || skip "no gnuplot"
     run_document docs/accuracy.md 8
     shows_made_pictures docs/accuracy.md

@@ -74,6 +74,7 @@ for name in ('frame.npz', 'full.npz'):
 }
 
 @test "a tumbling base is the full nonlinear model, to second order in the step" {
+    takes_long
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames
     local scheme level h

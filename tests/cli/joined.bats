@@ -102,6 +102,7 @@ last() {
 }
 
 @test "statics of bars in domains whose interfaces are at rest in the mean" {
+    takes_long
     needs_plain_build 'it compares numbers, and takes minutes'
     local ending=.npz force bend most count before=1
     make_bar --fix-half-space 1,0,0,1e-6
@@ -273,6 +274,7 @@ json.dump(s, open('bad.json', 'w'))"
 }
 
 @test "samples/maple: a small tree in domains follows the full-order model under its weight and in wind" {
+    takes_long
     mkdir copy
     tar -C "$SUPPLE_SOURCE" -cf - --exclude='samples/*/out' samples/{maple,points,common.mk,soup.py} | tar -xf - -C copy
     make -s -C copy/samples/maple out/small/table.txt TOOLS="$SUPPLE_BUILD/tools" small='1 10 50' STEP=0.05 WIND_STEPS=100 EVERY_small=1 FULL_STEP=0.05 \

@@ -199,6 +199,7 @@ repeats() {
 }
 
 @test "simulate repeats a pull of a cubature" {
+    takes_long
     needs_numpy
     BASIS=b.npz FORCE=c.npz
     local linear

@@ -80,6 +80,7 @@ repeats() {
 }
 
 @test "a body of a cubature is pulled, of another law than StVK" {
+    takes_long
     needs_numpy
     needs_browser
     cp "$BATS_FILE_TMPDIR/spoon.obj" .
@@ -102,6 +103,7 @@ draws_loads() {
 }
 
 @test "a pull that was saved becomes a basis, and its page" {
+    takes_long
     needs_browser
     takes_spoon
     makes_page spoon.npz basis.npz poly.npz
@@ -123,6 +125,7 @@ draws_loads() {
 }
 
 @test "names of any bytes are text on the page" {
+    takes_long
     needs_browser
     takes_spoon
     odd=$'a"\'&<!--<b><script>window.hacked=1<\n\x01\u2028\xff${x}\\u003c.npz'

@@ -132,6 +132,7 @@ assert abs(size[0] - 1).max() < 1e-4 and abs(size * size[:, ::-1] - 1).max() < 1
 }
 
 @test 'a response between its folds is that of a sweep up and down, at twenty frequencies' {
+    takes_long
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_beam
@@ -153,6 +154,7 @@ assert abs(size[0] - 1).max() < 1e-4 and abs(size * size[:, ::-1] - 1).max() < 1
 }
 
 @test 'internal resonance 1:2 of a shallow arch: two peaks, as time integration has them' {
+    takes_long
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_arch
@@ -169,6 +171,7 @@ assert abs(size[0] - 1).max() < 1e-4 and abs(size * size[:, ::-1] - 1).max() < 1
 }
 
 @test 'between two period doublings time integration repeats after two periods, elsewhere after one' {
+    takes_long
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_arch

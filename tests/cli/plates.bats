@@ -23,6 +23,7 @@ near() {
 
 # NAFEMS, The Standard NAFEMS Benchmarks (1990), LE10: the stress yy at the point D is -5.38 MPa.
 @test "LE10: a thick elliptic plate" {
+    takes_long
     needs_numpy
     local type types='C3D10 C3D15 C3D20 C3D20R'
     ! sanitized || types=C3D20R

@@ -4,7 +4,7 @@
 
 load common
 
-# Unit tests of code with SIMD lanes or kernels of BLAS that take less than three seconds there; reference takes 47 s with the meshes of SUPPLE_MESHES.
+# Unit tests of code with SIMD lanes or kernels of BLAS that take less than three seconds there, without the meshes of SUPPLE_MESHES.
 quick='bases factors fill material nodal_stress quartic reference targets'
 # and others that take less than half a minute, for scripts/test --all. volume_broken is not among them: its limit of memory is one of the emulator.
 longer='continuation cut domains edits element_types errors exchange export foreign formats_memory inertia kinds loads modal_exact model newton probe
@@ -71,7 +71,7 @@ unit_tests() {
     [ -x "$folder/tests/test-volume" ] || skip 'no unit tests were built'
     [ -z "${SUPPLE_ALL-}" ] || names+=" $longer"
     for name in $names; do
-        (cd "$folder" && timeout 300 "${emulator[@]}" "tests/test-$name") > said.txt 2>&1 || fault "$name: $(grep -v '^ok' said.txt | head -n 3)"
+        (cd "$folder" && env -u SUPPLE_MESHES timeout 300 "${emulator[@]}" "tests/test-$name") > said.txt 2>&1 || fault "$name: $(grep -v '^ok' said.txt | head -n 3)"
     done
     no_faults
 }

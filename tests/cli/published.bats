@@ -156,6 +156,7 @@ column() {
 # Tetrahedral meshes of other projects, with slivers of a quality down to 1.6e-8. The frequencies of the elastic modes are from eigsh of SciPy with a
 # textbook assembly.
 @test "meshes with slivers go through modes, derivatives and polynomials" {
+    takes_long
     local ending=.npz name number known
     [ -d "${SUPPLE_MESHES-}" ] || skip "no shared meshes"
     while read -r name known; do

@@ -90,6 +90,7 @@ at_most() {
 }
 
 @test "unseen touches keep the stated error" {
+    takes_long
     local n error
     cd "$BODY"
     simreduce bar.npz --touch 43,49,55,58 --force 4000 --gravity 0,0,-9.81 --dt 0.02 --steps 40 --error 6% --held-out 4 -r 12 -o touch > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
@@ -133,6 +134,7 @@ at_most() {
 }
 
 @test "errors of stress and of frequency" {
+    takes_long
     local error
     cd "$BODY"
     printf '0.05,0.4,all,,0,2000,7000\n' > unseen.csv

@@ -60,6 +60,7 @@ every_writer() {
 }
 
 @test "files large enough for threads" {
+    takes_long
     cd "$BODY"
     every_writer threads
     no_faults

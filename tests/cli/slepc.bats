@@ -150,6 +150,7 @@ says() {
 }
 
 @test "what does not converge and what does not fit: one line of one rank, and nothing is left" {
+    takes_long
     needs_module
     # trilinear elements that are nearly incompressible
     voxelize bar.obj -n 12 --enlarge 1 --fill --poisson 0.49999 --fix-half-space 1,0,0,0.01 -q -o stiff.npz

@@ -40,11 +40,18 @@ static const sp_fact facts[] = {{"count", SP_INTEGER, .meaning = ""},
                                 {"run", SP_OBJECT, .meaning = ""},
                                 {0}};
 
+/* The same keys, order and values. Versions of Jansson write 0.1 with other digits, so that the expected text is read
+ * and written too. */
 static void check_text(json_t *object, const char *expected)
 {
-    char *text = json_dumps(object, JSON_COMPACT);
-    CHECK(text && !strcmp(text, expected), "%s", text);
+    json_t *read = json_loads(expected, 0, NULL);
+    char *text = json_dumps(object, JSON_COMPACT), *other = json_dumps(read, JSON_COMPACT);
+
+    CHECK(text && other && !strcmp(text, other), "%s", text);
+
     free(text);
+    free(other);
+    json_decref(read);
     json_decref(object);
 }
 

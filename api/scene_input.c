@@ -66,7 +66,7 @@ int sp_scene_input_basis(sp_source *source, sp_scene_input *scene, int64_t model
 {
     const sp_scene_model *m = &scene->scene.models[model];
     const char *key = sp_scene_input_key(scene, m->name, "basis");
-    int status = sp_input_columns(source, m->basis, key, NULL, mesh, basis);
+    int status = sp_input_basis(source, SP_MODEL_POLYNOMIALS, m->basis, key, mesh, basis);
     if (status == SP_OK && m->r > basis->columns.count)
         status = sp_source_fail(source, SP_INPUT, m->basis, "it has %lld columns, model %s asks for %lld",
                                 (long long)basis->columns.count, m->name, (long long)m->r);

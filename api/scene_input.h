@@ -22,8 +22,8 @@ void sp_scene_input_free(sp_scene_input *scene);
  * long as the scene. NULL: out of memory. */
 const char *sp_scene_input_key(sp_scene_input *scene, const char *name, const char *key);
 
-/* The mesh of a model that names one, and its basis, which must belong to the mesh by size and hash and have the r
- * columns of the model. */
+/* The mesh of a model that names one, and its basis as sp_input_basis reads it, which must have the r columns of the
+ * model. */
 int sp_scene_input_mesh(sp_source *source, sp_scene_input *scene, int64_t model, sp_mesh_input *mesh) SP_MUST_USE;
 int sp_scene_input_basis(sp_source *source, sp_scene_input *scene, int64_t model, const sp_mesh_input *mesh,
                          sp_columns_input *basis) SP_MUST_USE;

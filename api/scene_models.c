@@ -218,7 +218,6 @@ static int read_deformation(sp_loaded_scene *run, sp_loaded_model *model, int64_
 {
     SP_PASS(sp_scene_input_basis(run->source, &run->input, number, &model->mesh, &model->basis));
     model->r = model->m->r ? model->m->r : model->basis.columns.count;
-    sp_input_fix_rows(run->source, &model->mesh.mesh, &model->basis);
     SP_PASS(model->m->polynomials ? read_polynomials(run, model) : read_cubature(run, model));
     return find_damping(run, model);
 }

@@ -610,6 +610,8 @@ EOF
     run 3 'scene.json: bodies\[1\].motion: "flying"'
     scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/none}" "$one"
     run 3 'none.npz: cannot open'
+    scene '"stiffness": 100' "$FLOOR, "'"arm": {"kind": "linear", "mesh": "mesh.npz", "basis": "deriv.npz", "polynomials": "poly.npz"}' '{"name": "arm", "model": "arm"}'
+    run 3 'deriv.npz: it is a file of kind derivatives, expected basis or modes or snapshots'
     scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/mesh}" "$one"
     run 3 'mesh.npz'
     scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"twin.npz\", \"basis\": \"twin-basis.npz\", \"polynomials\": \"poly.npz\"}" '{"name": "soft", "model": "soft"}'

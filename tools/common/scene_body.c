@@ -55,10 +55,8 @@ void tool_scene_body_open(tool_scene_trajectory *trajectory, const char *option,
                   "simexport --coordinates",
                   option, body->name);
 
-    if (tool_scene_basis(&trajectory->scene, model, &body->mesh, &body->basis)) {
+    if (tool_scene_basis(&trajectory->scene, model, &body->mesh, &body->basis))
         body->r = tool_scene_rank(&trajectory->scene, model, &body->basis);
-        tool_hold_rows(&body->mesh.mesh, &body->basis); /* as simscene does */
-    }
 
     if (trajectory->path && trajectory->motion.bodies[number].r != body->r)
         tool_fail(SP_INPUT, trajectory->path, "body %s has %lld coordinates, its model in the scene %lld", body->name,

@@ -127,7 +127,7 @@ goes_on() {
 	import os, re, signal, subprocess, time
 	def stop(number, checkpoint, *more):
 	    run = subprocess.Popen(os.environ['LONG'].split() + ['--checkpoint', checkpoint, '-o', 'new.npz', *more], stderr=subprocess.PIPE, text=True,
-	                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+	                           preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)])
 	    have = os.path.getsize(checkpoint) if os.path.exists(checkpoint) else 100
 	    while run.poll() is None and not (os.path.exists(checkpoint) and os.path.getsize(checkpoint) > have):
 	        time.sleep(0.01)

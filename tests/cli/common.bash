@@ -39,6 +39,14 @@ needs_plain_build() {
     ! sanitized || skip "not under sanitizers: $1"
 }
 
+# by_default COMMAND…: becomes the command, with the default action of signals: nohup and jobs of scripts ignore some, and so do their children.
+by_default() {
+    exec "$PYTHON" -c 'import os, signal, sys
+for name in ("HUP", "INT", "QUIT", "TERM", "XCPU"):
+    signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}
+
 # For tests of numbers that take more than five seconds: scripts/test leaves them to scripts/test --all, where it runs without an option.
 takes_long() {
     [ -z "${SUPPLE_SHORT-}" ] || skip 'it takes long: scripts/test --all'

@@ -204,10 +204,7 @@ with_compiler() {
     local signal tries code
     for signal in INT TERM KILL; do
         with_compiler "echo \$\$ > '$PWD/started'; echo x > left-over; exec sleep 100"
-        # programs in the background of a script ignore SIGINT, which Python takes back
-        TMPDIR=$PWD/temporary PATH=$PWD/bin:$PATH "$PYTHON" -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' simexport mesh.npz basis.npz poly.npz -q -o model.fmu &
+        TMPDIR=$PWD/temporary PATH=$PWD/bin:$PATH by_default simexport mesh.npz basis.npz poly.npz -q -o model.fmu &
         for ((tries = 0; tries < 1200; tries++)); do
             [ ! -s started ] || break
             sleep 0.05

@@ -426,11 +426,7 @@ formats() {
 @test "killed: the temporary file is removed, the old output stays" {
     local signal number
     for signal in TERM INT HUP QUIT XCPU; do
-        # by exec, so that the process is the program, with signals as a foreground job of a shell has them
-        "$PYTHON" -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 100000000 --every 1000000 -o out.npz 3>&- &
+        by_default simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 100000000 --every 1000000 -o out.npz 3>&- &
         number=$!
         for _ in $(seq 3000); do
             litter=(.supple-*)
@@ -512,7 +508,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
             echo old > side.npz
             rm -f seen
             code=0
-            { WHEN=$when SEEN=$PWD/seen LD_PRELOAD=$PWD/late.so "${line[@]}" -q -o "late$ending" 2> err || code=$?; } 2> /dev/null
+            { (WHEN=$when SEEN=$PWD/seen LD_PRELOAD=$PWD/late.so by_default "${line[@]}" -q -o "late$ending" 2> err) || code=$?; } 2> /dev/null
             [ -e seen ] || fault "$tool, $when: no signal came"
             if [ $when = before ]; then
                 [ $code = 130 ] || fault "$tool, $when: exit $code: $(< err)"
@@ -550,7 +546,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     for d in 0 1 2; do
         echo old > domain-$d.npz
     done
-    { LD_PRELOAD=$PWD/between.so simpart mesh.npz parts.npz --extract 0-2 -q -o domain-%d.npz || code=$?; } 2> /dev/null
+    { (LD_PRELOAD=$PWD/between.so by_default simpart mesh.npz parts.npz --extract 0-2 -q -o domain-%d.npz) || code=$?; } 2> /dev/null
     [ $code = 130 ] || fault "exit $code"
     for d in 0 1 2; do
         cmp -s domain-$d.npz <(echo old) || fault "domain $d was changed"

@@ -47,9 +47,10 @@ for name in ("HUP", "INT", "QUIT", "TERM", "XCPU"):
 os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
-# For tests of numbers that take more than five seconds: scripts/test leaves them to scripts/test --all, where it runs without an option.
+# For tests of numbers that take more than five seconds: scripts/test without an option leaves them to scripts/test --all, which runs them once.
 takes_long() {
     [ -z "${SUPPLE_SHORT-}" ] || skip 'it takes long: scripts/test --all'
+    needs_plain_build 'it compares numbers, and takes long'
 }
 
 # Runs `meson install`, stripped, into the folder dest. `root` is the prefix in it, and `library` the shared object.

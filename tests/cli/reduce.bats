@@ -245,6 +245,22 @@ at_most() {
     no_faults
 }
 
+@test "a folder that was kept serves another goal" {
+    local ending=.npz search=(simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --held-out 3 -q -o goal) text
+    cd "$BODY"
+    mkdir -p alone twice
+    for text in alone twice; do
+        cp bar.npz pull.csv $text
+    done
+    (cd alone && "${search[@]}" --error 2% > said) || fault "exit $?"
+    (cd twice && "${search[@]}" --error 10% --keep > said && "${search[@]}" --error 2% > said) || fault "exit $?"
+    same_bytes alone/goal-basis.npz twice/goal-basis.npz 'the basis'
+    same_bytes alone/goal-poly.npz twice/goal-poly.npz 'the polynomials'
+    # the same statement, but for the time of a step
+    [ "$(sed 's/, .* us a step//' alone/said)" = "$(sed 's/, .* us a step//' twice/said)" ] || fault "$(cat alone/said twice/said)"
+    no_faults
+}
+
 @test "what cannot be searched is refused in one line" {
     cd "$BODY"
     printf '5,6,all,,0,0,3\n' > late.csv

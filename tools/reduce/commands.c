@@ -63,15 +63,6 @@ static void append(sp_list *list, const char *text)
     *(const char **)tool_list_add(list, 1, sizeof text) = text;
 }
 
-static bool contains(const sp_list *list, const char *text)
-{
-    const char *const *texts = list->data;
-    for (int64_t i = 0; i < list->count; i++)
-        if (!strcmp(texts[i], text))
-            return true;
-    return false;
-}
-
 static void add_step(reduce_commands *commands, const char *output, const char *text, const char *const *words)
 {
     int count = 0;
@@ -296,17 +287,53 @@ static void note_made(reduce_commands *commands, const char *output)
         append(&commands->made, output);
 }
 
+/* Where the last command that made a file is in the list `done`; -1: none did. */
+static int64_t maker_of(reduce_commands *commands, const char *path)
+{
+    const char *const *lines = commands->done.data, *end = line_of(commands, (const char *const[]){"-o", path, NULL});
+    int64_t at = commands->done.count - 1;
+
+    for (; at >= 0; at--) {
+        const size_t all = strlen(lines[at]), part = strlen(end);
+        if (all > part && lines[at][all - part - 1] == ' ' && !strcmp(lines[at] + all - part, end))
+            break;
+    }
+    return at;
+}
+
+/* Returns true if the output of a command is there, and neither it nor an input has been made in another way since. */
+static bool is_done(reduce_commands *commands, const char *const *words, const char *line, const char *output)
+{
+    const int64_t at = output ? maker_of(commands, output) : -1;
+    if (at < 0 || strcmp(((const char *const *)commands->done.data)[at], line) != 0 || !exists(output))
+        return false;
+
+    for (int i = 0; words[i]; i++)
+        if (maker_of(commands, words[i]) > at)
+            return false;
+    return true;
+}
+
+static void note_done(reduce_commands *commands, const char *line)
+{
+    write_text(reduce_path(commands, "commands"), reduce_text(commands, "%s\n", line), true);
+    append(&commands->done, line);
+}
+
 static int run_once(reduce_commands *commands, const char *const *words, char *said)
 {
     const char *output = output_of(words), *line = line_of(commands, words);
     *said = 0;
 
     note_made(commands, output);
-    if (!contains(&commands->done, line) || !output || !exists(output)) {
+    if (!is_done(commands, words, line, output)) {
+        /* An interruption may leave the new file, and must not leave the old line as the one that made it. */
+        if (output && maker_of(commands, output) >= 0)
+            note_done(commands, line_of(commands, (const char *const[]){"again", "-o", output, NULL}));
         const int status = run_quietly(commands, words, said);
         if (status != SP_OK)
             return status;
-        write_text(reduce_path(commands, "commands"), reduce_text(commands, "%s\n", line), true);
+        note_done(commands, line);
     }
 
     add_step(commands, output, line, words);

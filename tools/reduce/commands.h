@@ -12,7 +12,7 @@ typedef struct reduce_step {
 } reduce_step;
 
 /* A folder with what a search has made so far. Each command that has ended is a line of its file `commands`: one that
- * is there already is not run again. */
+ * is there already is not run again, unless another one has made its output or an input since. */
 typedef struct reduce_commands {
     sp_pool pool;
     const char *folder;

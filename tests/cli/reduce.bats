@@ -167,6 +167,12 @@ at_most() {
     printf '0.05,0.4,all,,0,0,9000\n' > unseen.csv
     error=$(true_error unseen.csv rubber rubber.npz --cub rubber-cubature.npz)
     at_most "$error" "$(stated rubber.sh)" || fault "$error is above what is stated, $(stated rubber.sh)"
+    # the part of its elements, to two digits
+    local model=(rubber.npz --basis rubber-basis.npz --loads pull.csv --dt 0.02)
+    simulate "${model[@]}" --model galerkin --steps 60 --record all -q -o all.npz
+    simvalidate "${model[@]}" --cub rubber-cubature.npz --reference all.npz -q --csv choice.csv
+    error=$(awk -F, '$1 == "cubature" || $1 == "reduced" { printf "%.2g", 100 * $4 }' choice.csv)
+    grep -q "^  $error % error of the choice of elements, measured beside all elements in the basis$" said.txt || fault "$error %: $(< said.txt)"
     no_faults
 }
 

@@ -26,6 +26,26 @@ static void measure_final(reduce_search *s, const sp_list *list, double *error)
     }
 }
 
+/* The error of a cubature's choice of elements under the files and touches: beside all elements in the same basis. */
+static void measure_choice(reduce_search *s)
+{
+    const reduce_model all = {.basis = s->model.basis};
+    const reduce_motion *motions = s->witness.data;
+
+    memset(s->choice_error, 0, sizeof s->choice_error);
+    for (int64_t i = 0; i < s->witness.count && !s->polynomials; i++) {
+        const reduce_motion motion = {.loads = motions[i].loads, .path = reduce_numbered(s, "all-elements", i)};
+        reduce_table table;
+        reduce_say(s, "all elements in the basis");
+        if (!reduce_move(s, &all, motion.loads, s->step, s->steps, reduce_every(s), motion.path)) {
+            s->choice_error[s->choice->quantity] = INFINITY;
+            continue;
+        }
+        reduce_measure(s, &s->model, NULL, s->step, &motion, &table);
+        reduce_take_errors(s, &table, 1, s->choice_error);
+    }
+}
+
 /* The error of the time step under the files and touches. */
 static void measure_step(reduce_search *s)
 {
@@ -55,6 +75,7 @@ bool reduce_write_model(reduce_search *s)
     s->final = (reduce_point){.r = s->chosen};
     measure_final(s, &s->judges, s->final.error);
     measure_final(s, &s->witness, s->measured);
+    measure_choice(s);
     measure_step(s);
 
     /* The files are not those that judged: their last digits differ, and a cubature's elements. */

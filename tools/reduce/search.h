@@ -108,8 +108,9 @@ typedef struct reduce_search {
     /* the files that are written */
     reduce_model model;
     reduce_point final;
-    double measured[REDUCE_QUANTITIES];   /* under the files, by the full-order model */
-    double step_error[REDUCE_QUANTITIES]; /* of the time step (reduce_step_error) */
+    double measured[REDUCE_QUANTITIES];     /* under the files, by the full-order model */
+    double choice_error[REDUCE_QUANTITIES]; /* of a cubature's elements, beside all elements in the same basis */
+    double step_error[REDUCE_QUANTITIES];   /* of the time step (reduce_step_error) */
 } reduce_search;
 
 extern const double reduce_margin;

@@ -189,7 +189,7 @@ at_most() {
     simreduce bar.npz --loads pull.csv --dt 0.02 --steps 60 --error 0.0001% -r 12 --held-out 3 --best --keep -q -o none > said.txt 2> err || code=$?
     [ $code = 1 ] && [ -s none-basis.npz ] && [ -s none-poly.npz ] && grep -q ' at most ' said.txt || fault "--best: exit $code: $(< err)"
     head -n "$(wc -l < before.txt)" none.work/commands | cmp -s before.txt - || fault 'it does not go on from there'
-    [ "$(wc -l < none.work/commands)" -le $(($(wc -l < before.txt) + 4)) ] || fault 'what was there is made again'
+    [ "$(grep -vc '^again ' none.work/commands)" -le $(($(wc -l < before.txt) + 4)) ] || fault 'what was there is made again'
     no_faults
 }
 

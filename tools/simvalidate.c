@@ -15,6 +15,10 @@ static const tool_option model_options[] = {
              "(default: all)"},
     {"reference", 0, TOOL_INPUT, &chosen.reference, "FILE",
      .help = "a trajectory of all vertices in place of a run of the full-order model"},
+    {"reference-rank", 0, TOOL_INTEGER, &chosen.reference_rank, "N", NULL, .low = 1, .high = 100000,
+     .only = "!reference",
+     .help = "the model in the first N columns of the basis in place of the full-order one: an estimate of the errors "
+             "without a full-order run"},
 };
 
 static const tool_option integration_options[] = {

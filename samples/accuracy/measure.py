@@ -104,14 +104,32 @@ def unseen(lines, duration, draw):
     return text
 
 
-def error_of(folder, motion, number, words):
-    """The error of position of a model beside the full-order motion under an unseen load."""
+def error_of(folder, motion, number, words, beside='full'):
+    """The error of position of a model beside the motion under an unseen load, by default that of the full-order model."""
     if os.path.exists(f'{folder}/errors.csv'):
         os.remove(f'{folder}/errors.csv')
-    run(folder, 'simvalidate', 'mesh.npz', *words, '--loads', f'unseen{number}.csv', *motion, '--reference', f'full{number}.npz', '-q', '--csv',
+    run(folder, 'simvalidate', 'mesh.npz', *words, '--loads', f'unseen{number}.csv', *motion, '--reference', f'{beside}{number}.npz', '-q', '--csv',
         'errors.csv')
     with open(f'{folder}/errors.csv', encoding='ascii') as f:
         return float(list(csv.DictReader(f))[1]['position'] or 'inf')
+
+
+def make_larger(folder, polynomials):
+    """A basis of modes, modal derivatives and responses to the loads; the words of a model in it."""
+    loads = sorted(f for f in os.listdir(folder) if f.startswith('load') and f.endswith('.csv'))
+    with open(f'{folder}/all.csv', 'w', encoding='ascii') as out:
+        for name in loads:
+            with open(f'{folder}/{name}', encoding='ascii') as f:
+                out.write(f.read())
+    run(folder, 'modes', 'mesh.npz', '-k', '10', '-q', '-o', 'modes.npz')
+    run(folder, 'modalderiv', 'mesh.npz', 'modes.npz', '-q', '-o', 'deriv.npz')
+    run(folder, 'modes', 'mesh.npz', '--method', 'krylov', '--start-loads', 'all.csv', '--order', '4', '-q', '-o', 'responses.npz')
+    run(folder, 'masspca', 'mesh.npz', 'modes.npz', 'deriv.npz', 'responses.npz', '--inner', 'energy', '--scaling', 'eigenvalue', '-r', '60',
+        '-q', '-o', 'larger.npz')
+    if not polynomials:
+        return ['--basis', 'larger.npz', '--model', 'galerkin']
+    run(folder, 'polycoef', 'mesh.npz', 'larger.npz', '-q', '-o', 'larger-poly.npz')
+    return ['--basis', 'larger.npz', '--poly', 'larger-poly.npz']
 
 
 def lower_bound(folder, motion, goal):
@@ -148,30 +166,34 @@ def measure(root, name):
     seconds = time.time() - start
     said = next((line for line in done.stdout.splitlines() if line.startswith('r = ')), None)
     if not said:
-        return f'| {name} | none | | | | | | | {seconds:.0f} |'
+        return f'| {name} | none | | | | | | | | | {seconds:.0f} |'
     r, stated = int(said.split(',')[0].split('=')[1]), float(said.split()[-2]) / 100
     forces = ['--poly', 'model-poly.npz'] if os.path.exists(f'{folder}/model-poly.npz') else ['--cub', 'model-cubature.npz']
 
     draw = random.Random(20261129)
     rest = motion[:2] + motion[4:]  # without the number of steps, which a reference determines
-    errors = []
+    larger = make_larger(folder, forces[0] == '--poly')
+    errors, estimates = [], []
     for k in range(LOADS):
         with open(f'{folder}/unseen{k}.csv', 'w', encoding='ascii') as f:
             f.write(unseen(lines, float(step) * steps, draw))
         run(folder, 'simfull', 'mesh.npz', '--loads', f'unseen{k}.csv', *motion, '-q', '-o', f'full{k}.npz')
+        run(folder, 'simulate', 'mesh.npz', *larger, '--loads', f'unseen{k}.csv', *motion, '--record', 'all', '-q', '-o', f'larger{k}.npz')
         errors.append(error_of(folder, rest, k, ['--basis', 'model-basis.npz', *forces]))
+        estimates.append(error_of(folder, rest, k, ['--basis', 'model-basis.npz', *forces], 'larger'))
+    sharp = sorted(estimate / error for estimate, error in zip(estimates, errors))
     own = lower_bound(folder, rest, stated)
     errors.sort()
     above = sum(error > stated for error in errors)
     ratio = stated / errors[len(errors) // 2]
     return (f'| {name} | {r} | {own or ""} | {100 * stated:.2g} % | {100 * errors[-1]:.2g} % | {100 * errors[len(errors) // 2]:.2g} % '
-            f'| {ratio:.2g} | {above} | {seconds:.0f} |')
+            f'| {ratio:.2g} | {above} | {sharp[0]:.2g} | {sharp[-1]:.2g} | {seconds:.0f} |')
 
 
 def main():
     root, names = sys.argv[1], sys.argv[2:] or list(BODIES)
-    print('| body | r | r of POD | stated | largest of 10 | median | stated / median | above | s |')
-    print('|---|---:|---:|---:|---:|---:|---:|---:|---:|', flush=True)
+    print('| body | r | r of POD | stated | largest of 10 | median | stated / median | above | least estimate / error | largest estimate / error | s |')
+    print('|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|', flush=True)
     for name in names:
         row = measure(root, name)
         if row:

@@ -185,6 +185,62 @@ make_block() {
     no_faults
 }
 
+@test "a model of more columns stands for the full-order model" {
+    local ending='' kind
+    # the same numbers as beside its recorded motion
+    for kind in "--poly poly.npz" ""; do
+        simulate mesh.npz --basis basis.npz ${kind:---model galerkin} -r 6 "${motion[@]}" --every 2 --record all -q -o six.npz
+        done_well simvalidate mesh.npz --basis basis.npz $kind --ranks 2,4 "${motion[@]}" --every 2 --reference-rank 6 --probe 30:z --csv a.csv
+        done_well simvalidate mesh.npz --basis basis.npz $kind --ranks 2,4 "${motion[@]:0:6}" --reference six.npz --probe 30:z --csv b.csv
+        "$PYTHON" - <<-'END' || fault "$kind: $(cat a.csv b.csv)"
+	import csv
+	a, b = ([{k: v for k, v in row.items() if k not in ('us_per_step', 'factor', 'elements', 'iterations')} for row in csv.DictReader(open(f))]
+	        for f in ('a.csv', 'b.csv'))
+	assert a[0].pop('r') == '6' and a[0]['model'] == 'reference' and b[0].pop('r') == ''
+	for x, y in zip(a, b):
+	    for k in x:
+	        assert x[k] == y[k] or abs(float(x[k]) / float(y[k]) - 1) < 1e-9, (k, x[k], y[k])
+	assert len(a) == len(b) == 3
+	END
+    done
+    # beside itself a model has no error; a cubature has its own
+    done_well simvalidate mesh.npz --basis basis.npz --poly poly.npz --cub cub.npz "${motion[@]}" --reference-rank 6 --csv c.csv
+    [ "$(table reduced position c.csv)" = 0 ] && less 0 "$(table cubature position c.csv)" || fault "$(< c.csv)"
+    refused 2 'reference-rank' simvalidate mesh.npz --basis basis.npz --reference six.npz --reference-rank 6
+    refused 2 'reference-rank applies to' simvalidate mesh.npz --model linear --basis basis.npz --reference-rank 6
+    refused 2 '' simvalidate mesh.npz --basis basis.npz --poly poly.npz "${motion[@]}" --reference-rank 7
+    no_faults
+}
+
+# By the triangle inequality, with the error e of the larger model itself, which a converged basis makes small.
+@test "estimates by more columns differ from the errors by the error of these columns" {
+    needs_plain_build 'it compares numbers'
+    needs_numpy
+    local ending='' estimate
+    voxelize bar.obj -n 10 --enlarge 1 --fill --young 1e6 --poisson 0.3 --density 1000 --fix-half-space 1,0,0,0.01 -q -o long.npz
+    modes long.npz -k 8 -q -o m.npz
+    modalderiv long.npz m.npz -q -o d.npz
+    modes long.npz --method krylov --order 4 -q -o k.npz
+    masspca long.npz m.npz d.npz k.npz --inner energy --scaling eigenvalue -r 50 -q -o b.npz
+    polycoef long.npz b.npz -q -o p.npz
+    estimate=(simvalidate long.npz --basis b.npz --poly p.npz --gravity 0,3,-9.81 --dt 0.02 --steps 60 -q --csv)
+    "${estimate[@]}" true.csv --ranks 3,6,9,12,16,50
+    "${estimate[@]}" estimate.csv --ranks 3,6,9,12,16 --reference-rank 50
+    "$PYTHON" - <<-'END' || fault "$(cat true.csv estimate.csv)"
+	import csv
+	estimates, errors = (list(csv.DictReader(open(f)))[1:] for f in ('estimate.csv', 'true.csv'))
+	sharp = 0
+	for k in 'position', 'velocity':
+	    e = float(errors[-1][k])
+	    for x, y in zip(estimates, errors):
+	        estimate, true = float(x[k]), float(y[k])
+	        assert (true - e) / (1 + e) - 1e-9 < estimate < (true + e) / (1 - e) + 1e-9, (x['r'], k, estimate, true, e)
+	        sharp += 0.7 < estimate / true < 1.5
+	assert sharp >= 8, sharp
+	END
+    no_faults
+}
+
 @test "the table is the same on a second run and for any number of threads; pipes" {
     local threads run=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --model reduced,galerkin --ranks 2-4 "${motion[@]}" --probe 30:y -q)
     for threads in 1 2 4 1; do

@@ -49,6 +49,7 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
     } rules[] = {
         {!in_basis && c->certificate, "--certificate applies to --model reduced, cubature and galerkin"},
         {in_basis && !c->motion.basis, "a model in a basis needs --basis"},
+        {!in_basis && c->reference_rank, "--reference-rank applies to --model reduced, cubature and galerkin"},
         {!in_basis && c->motion.basis, "--basis applies to --model reduced, cubature and galerkin"},
         {wanted[SP_MODEL_POLYNOMIALS] && !c->motion.polynomials, "--model reduced needs --poly"},
         {!wanted[SP_MODEL_POLYNOMIALS] && c->motion.polynomials, "--poly applies to --model reduced"},
@@ -56,7 +57,7 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         {!wanted[SP_MODEL_CUBATURE] && c->cubatures.count, "--cub applies to --model cubature"},
         {!wanted[SP_MODEL_POLYNOMIALS] && !wanted[SP_MODEL_GALERKIN] && c->ranks,
          "--ranks applies to --model reduced and galerkin"},
-        {c->reference && !wanted[SP_MODEL_LINEAR] && c->motion.lumping_given,
+        {(c->reference || c->reference_rank) && !wanted[SP_MODEL_LINEAR] && c->motion.lumping_given,
          "--lumping applies to the full-order and linear models, of which none is run"},
     };
 
@@ -74,9 +75,8 @@ static void find_ranks(const validation *v, sp_list *ranks)
         *(int64_t *)sp_list_add(ranks, 1, sizeof(int64_t)) = -1; /* counted from 0, as the others are */
 }
 
-static validate_run *add_run(validation *v, int model)
+static void choose_run(const validation *v, int model, validate_run *run)
 {
-    validate_run *run = &v->runs[v->run_count++];
     run->name = names[model];
     run->choice = v->choice->motion;
     run->choice.model = model;
@@ -84,6 +84,12 @@ static validate_run *add_run(validation *v, int model)
     run->choice.basis = model == SP_MODEL_LINEAR ? NULL : run->choice.basis;
     run->choice.correct = v->choice->stress;
     run->choice.certificate = model == SP_MODEL_LINEAR ? NULL : v->choice->certificate;
+}
+
+static validate_run *add_run(validation *v, int model)
+{
+    validate_run *run = &v->runs[v->run_count++];
+    choose_run(v, model, run);
     return run;
 }
 
@@ -102,6 +108,19 @@ static void add_runs(validation *v, const bool wanted[MODELS])
     if (wanted[SP_MODEL_LINEAR])
         add_run(v, SP_MODEL_LINEAR);
     sp_list_free(&ranks);
+}
+
+/* What moves as the reference: the full-order model, or one with more columns of the basis. */
+static void choose_lead(validation *v)
+{
+    const validate_choice *c = v->choice;
+    v->lead = c->reference ? NULL : c->reference_rank ? &v->rich : &v->full;
+    if (v->lead != &v->rich)
+        return;
+    choose_run(v, c->motion.polynomials ? SP_MODEL_POLYNOMIALS : SP_MODEL_GALERKIN, v->lead);
+    v->rich.choice.r = c->reference_rank;
+    v->rich.choice.correct = false;
+    v->rich.choice.certificate = NULL;
 }
 
 /* ---- probes ---- */
@@ -185,9 +204,9 @@ static void begin_course(validate_run *run)
 void validation_warn(const validation *v)
 {
     for (int64_t i = -1; i < v->run_count; i++) {
-        const validate_run *run = i < 0 ? &v->full : &v->runs[i];
+        const validate_run *run = i < 0 ? v->lead : &v->runs[i];
         sp_remarks remarks = {0};
-        if (!run->integrator)
+        if (!run)
             continue;
         sp_run_warn(&run->course, &remarks);
         for (int k = 0; k < remarks.count; k++)
@@ -220,7 +239,7 @@ static void make_run(validation *v, validate_run *run)
                run->s.mesh.path);
     begin_course(run);
     run->value = tool_allocate(&v->pool, v->probe_count, sizeof *run->value);
-    if (run != &v->full)
+    if (run != v->lead)
         tool_check(sp_trajectory_error_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
 }
 
@@ -263,6 +282,7 @@ void validation_open(validation *v)
     simulation_read(&v->full.s);
 
     add_runs(v, wanted);
+    choose_lead(v);
 
     v->probes = tool_allocate(&v->pool, v->choice->probes.count, sizeof *v->probes);
     for (; v->probe_count < v->choice->probes.count; v->probe_count++)
@@ -281,8 +301,8 @@ void validation_open(validation *v)
 
     certified_open(v);
     stress_open(v);
-    if (!v->choice->reference)
-        make_run(v, &v->full);
+    if (v->lead)
+        make_run(v, v->lead);
 }
 
 static void close_run(const validation *v, validate_run *run)
@@ -308,6 +328,8 @@ void validation_close(validation *v)
         sp_list_free(&v->value[i]);
     sp_list_free(&v->time);
     sp_sparse_free(&v->mass);
+    if (v->lead == &v->rich)
+        close_run(v, &v->rich);
     close_run(v, &v->full);
     sp_pool_free(&v->pool);
 }
@@ -342,21 +364,22 @@ bool validation_bring(validation *v)
     const simulate_choice *c = &v->choice->motion;
     int64_t n = v->full.s.body->dof_count, step;
 
-    if (v->choice->reference)
+    if (!v->lead)
         return reference_bring(v);
-    sp_run *course = &v->full.course;
+    validate_run *lead = v->lead;
+    sp_run *course = &lead->course;
     for (f->count = 0; f->count < f->capacity && v->frame >= 0; f->count++) {
         step = v->frame * c->every < c->steps ? v->frame * c->every : c->steps;
         while (course->done < step) {
-            simulation_check_step(&v->full.s, sp_run_to(course, course->done + 1));
+            simulation_check_step(&lead->s, sp_run_to(course, course->done + 1));
             tool_check(sp_progress(v->context, (double)course->done / (double)c->steps), NULL);
         }
 
         f->step[f->count] = step;
-        f->time[f->count] = sp_integrator_time(v->full.integrator);
-        f->energy[f->count] = look_at_energy(&v->full);
-        memcpy(f->u + f->count * n, sp_integrator_q(v->full.integrator), (size_t)n * sizeof *f->u);
-        memcpy(f->v + f->count * n, sp_integrator_v(v->full.integrator), (size_t)n * sizeof *f->v);
+        f->time[f->count] = sp_integrator_time(lead->integrator);
+        f->energy[f->count] = look_at_energy(lead);
+        validation_values(v, lead, sp_integrator_q(lead->integrator), f->u + f->count * n);
+        validation_values(v, lead, sp_integrator_v(lead->integrator), f->v + f->count * n);
 
         v->frame = step < c->steps ? v->frame + 1 : -1;
     }

@@ -100,7 +100,7 @@ void stress_print(const validation *v, FILE *stream)
     fprintf(stream,
             "\nvon Mises stress at the vertices: relative error, and the largest of all frames [Pa]\n"
             "%-9s %7s %9s %11s %11s %11s %11s\n",
-            "model", "r", "error", "corrected", "largest", "corrected", "full");
+            "model", "r", "error", "corrected", "largest", "corrected", validation_reference(v));
     for (int64_t i = 0; i < v->run_count; i++) {
         const validate_run *run = &v->runs[i];
         char error[24] = "-", largest[24] = "-";

@@ -59,12 +59,11 @@ static double step_time(const validate_run *run)
 static table_row row_of(const validation *v, const validate_run *run)
 {
     const sp_integrator_report *report = sp_integrator_reported(run->integrator);
-    bool is_full = run == &v->full;
     table_row row = {.r = (double)run->s.model.system.n,
                      .elements = run->elements >= 0 ? (double)run->elements : NAN,
                      .errors = {NAN, NAN, NAN, NAN}};
 
-    if (!is_full && !run->failed)
+    if (run != v->lead && !run->failed)
         sp_trajectory_error_sums_errors(&run->sums, &row.errors);
     if (run->s.cubature.modal) /* not conservative */
         row.errors.energy = NAN;
@@ -77,7 +76,7 @@ static table_row row_of(const validation *v, const validate_run *run)
 
     row.estimate = run->s.cubature.nested ? run->estimate.largest[SP_NORM_ENERGY] : NAN;
     row.microseconds = step_time(run);
-    row.factor = v->full.integrator ? step_time(&v->full) / row.microseconds : NAN;
+    row.factor = v->lead ? step_time(v->lead) / row.microseconds : NAN;
     return row;
 }
 
@@ -187,7 +186,7 @@ static void print_probes(const validation *v, FILE *stream)
         probe_measure b;
         measure(v, &v->value[i], &b);
         fprintf(stream, "\nprobe %s: amplitude [m] and frequency [Hz] after %.9g s\n%-25s ", v->probes[i].text,
-                load_end(v), v->choice->reference ? "reference" : "full");
+                load_end(v), validation_reference(v));
         print_number(stream, 11, "%.6g", b.amplitude);
         print_number(stream, 21, "%.6g", b.frequency);
         fputc('\n', stream);
@@ -198,14 +197,19 @@ static void print_probes(const validation *v, FILE *stream)
 
 /* ---- all of it ---- */
 
+const char *validation_reference(const validation *v)
+{
+    return v->lead == &v->full ? v->full.name : "reference";
+}
+
 bool validation_report(const validation *v, FILE *stream, sp_list *table)
 {
     bool within = true, statics = v->choice->motion.integrator == SP_STATIC;
     table_row row = {NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN, NAN, NAN};
-    const char *name = v->choice->reference ? "reference" : v->full.name;
+    const char *name = validation_reference(v);
 
-    if (v->full.integrator)
-        row = row_of(v, &v->full);
+    if (v->lead)
+        row = row_of(v, v->lead);
 
     if (stream)
         fprintf(stream, "%-9s %7s %8s %9s %9s %9s %9s %10s %9s %10s %7s\n", "model", "r", "elements", "position",

@@ -16,7 +16,8 @@ typedef struct validate_choice {
     simulate_choice motion; /* shared by all runs */
     tool_texts cubatures, probes;
     const char *models, *ranks, *reference, *table, *certificate;
-    double limit; /* 0: no limit */
+    int64_t reference_rank; /* columns of the model that takes the place of the full-order one; 0: none does */
+    double limit;           /* 0: no limit */
     bool stress;
 } validate_choice;
 
@@ -73,8 +74,8 @@ typedef struct validation {
     const validate_choice *choice;
     sp_context *context;
     sp_pool pool;
-    validate_run full; /* whose mesh, body and files the others share; without an integrator where there is a file for a
-                          reference */
+    validate_run full, rich; /* the mesh, body and files of `full` are shared by all; `rich` has --reference-rank */
+    validate_run *lead;      /* the one of these whose motion is the reference; NULL: a file is */
     int64_t run_count, probe_count;
     validate_run *runs;
     validate_probe *probes;
@@ -135,6 +136,9 @@ void validation_values(validation *v, const validate_run *run, const double *q, 
 /* Keeps the frame's time and what the probes show in displacements u [n], in lists that grow. */
 void validation_keep_probes(const validation *v, const double *u, sp_list *value);
 void validation_keep(sp_list *list, double value);
+
+/* What the table calls the reference. */
+const char *validation_reference(const validation *v);
 
 /* The table on `stream` (NULL: none), and as text with commas. True where all errors are within the limit. */
 bool validation_report(const validation *v, FILE *stream, sp_list *table);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 typedef struct job {
-    char *program, threads[8];
+    char *program, threads[12];
     int thread_count, runs;
     int64_t rows, N;
     double *S, *gram[2];

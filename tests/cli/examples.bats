@@ -91,7 +91,7 @@ manual_examples() {
 # run_all FEWEST MOST-FAILURES: runs the commands on stdin.
 run_all() { # "this build …" says what a build has been configured without
     local command code count=0 failed=0 seconds=2
-    [ -z "${SUPPLE_SHORT-}" ] || seconds=0.6
+    [ -n "${SUPPLE_ALL-}" ] || seconds=0.6
     while IFS= read -r command; do
         case $command in *'...'* | *simserve* | *jq*) continue ;; esac
         rm -rf one

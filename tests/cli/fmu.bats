@@ -56,7 +56,6 @@ moves() {
 }
 
 @test "FMU of a cubature: co-simulation, derivatives and warnings" {
-    takes_long
     needs_compiler
     needs_numpy
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --law neo-hookean -o mesh.npz

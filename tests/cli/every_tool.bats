@@ -587,6 +587,9 @@ format_pages() {
             fi
             fault "$said"
         done < <(mandoc -T lint "$page" 2>&1)
+        # An and Li are names of authors and of macros
+        ! said=$(grep -E '^\.%[A-Z] [^"]* ' "$page") || fault "${page##*/}: a reference without quotes: $said"
+        ! command -v groff > /dev/null || ! said=$(groff -mandoc -Tutf8 "$page" 2>&1 > /dev/null | grep error) || fault "groff: ${page##*/}: $said"
         while IFS= read -r text; do
             [ ${#text} -le 80 ] || fault "${page##*/}: ${#text} columns: $text"
         done < <(mandoc -T utf8 -O width=78 "$page" | sed 's/.\x08//g' | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p;/^OPTIONS/,/^[A-NP-Z]/p')

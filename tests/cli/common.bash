@@ -39,7 +39,7 @@ needs_plain_build() {
     ! sanitized || skip "not under sanitizers: $1"
 }
 
-# by_default COMMAND…: becomes the command, with the default action of signals: nohup and jobs of scripts ignore some, and so do their children.
+# by_default COMMAND…: becomes the command, with the default action of signals. Under nohup and in background jobs of scripts some are ignored.
 by_default() {
     exec "$PYTHON" -c 'import os, signal, sys
 for name in ("HUP", "INT", "QUIT", "TERM", "XCPU"):
@@ -47,10 +47,9 @@ for name in ("HUP", "INT", "QUIT", "TERM", "XCPU"):
 os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
-# For tests of numbers that take more than five seconds: scripts/test without an option leaves them to scripts/test --all, which runs them once.
+# For tests that take more than five seconds: scripts/test without an option leaves them to scripts/test --all.
 takes_long() {
     [ -z "${SUPPLE_SHORT-}" ] || skip 'it takes long: scripts/test --all'
-    needs_plain_build 'it compares numbers, and takes long'
 }
 
 # Runs `meson install`, stripped, into the folder dest. `root` is the prefix in it, and `library` the shared object.

@@ -116,6 +116,7 @@ static void make_mesh(const body *of, sp_mesh *mesh)
 
 static int measure(sp_context *context, char *program, const body *of)
 {
+    /* The inputs of the program */
     sp_mesh mesh;
     make_mesh(of, &mesh);
     sp_columns columns = {.rows = 3 * mesh.vertex_count, .count = of->r};
@@ -125,6 +126,7 @@ static int measure(sp_context *context, char *program, const body *of)
         fprintf(stderr, "cannot write here: %s\n", context->message);
         return 1;
     }
+
     for (int threads = 1; threads <= 2; threads++) {
         job j = {
             .program = program, .thread_count = threads, .rows = of->rows * of->count, .N = sp_polynomial_order(of->r)};
@@ -133,6 +135,7 @@ static int measure(sp_context *context, char *program, const body *of)
         bench_random(2048 * j.N, 2, j.S);
         j.gram[0] = calloc((size_t)(j.N * j.N), 8);
         j.gram[1] = calloc((size_t)(j.N * j.N), 8);
+
         double a, b;
         const int rounds = of->type != SP_HEX8 ? 5 : of->r < 20 ? 25 : 9;
         bench_pair_after(without_threads, process, with_threads, syrk, &j, rounds, &a, &b);
@@ -140,12 +143,14 @@ static int measure(sp_context *context, char *program, const body *of)
                (long long)of->r, (long long)of->count, threads, a, b, a / b, (double)j.peak / 1024, of->paper,
                of->peer);
         fflush(stdout);
+
         for (char output[40]; j.runs-- > 0;) {
             snprintf(output, sizeof output, "bench-poly-%d.npz", j.runs);
             unlink(output);
         }
         free(j.S), free(j.gram[0]), free(j.gram[1]);
     }
+
     free(columns.U);
     sp_mesh_free(&mesh);
     return 0;

@@ -62,7 +62,9 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
         fprintf(stream, "%s  %.2g %% error of the choice of elements, measured beside all elements in the basis\n",
                 before, 100 * s->choice_error[q]);
     else if (!s->polynomials)
-        fprintf(stream, "%s  the error of the choice of elements is unknown: all elements do not converge\n", before);
+        fprintf(stream,
+                "%s  the error of the choice of elements is unknown: the motion with all elements does not converge\n",
+                before);
     if (!s->full)
         fprintf(stream, "%s  %.2g %% error of the reference, measured beside the full-order model\n", before,
                 100 * s->rich_error[q]);

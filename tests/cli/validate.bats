@@ -185,7 +185,7 @@ make_block() {
     no_faults
 }
 
-@test "a model of more columns stands for the full-order model" {
+@test "a model of more columns is the reference in place of the full-order model" {
     local ending='' kind
     # the same numbers as beside its recorded motion
     for kind in "--poly poly.npz" ""; do
@@ -212,7 +212,7 @@ make_block() {
     no_faults
 }
 
-# By the triangle inequality, with the error e of the larger model itself, which a converged basis makes small.
+# The triangle inequality; e is the error of the larger model itself.
 @test "estimates by more columns differ from the errors by the error of these columns" {
     needs_plain_build 'it compares numbers'
     needs_numpy

@@ -110,7 +110,7 @@ static void add_runs(validation *v, const bool wanted[MODELS])
     sp_list_free(&ranks);
 }
 
-/* What moves as the reference: the full-order model, or one with more columns of the basis. */
+/* The run whose motion is the reference: the full-order model, or a reduced-order model of more columns. */
 static void choose_lead(validation *v)
 {
     const validate_choice *c = v->choice;

@@ -16,7 +16,7 @@ typedef struct validate_choice {
     simulate_choice motion; /* shared by all runs */
     tool_texts cubatures, probes;
     const char *models, *ranks, *reference, *table, *certificate;
-    int64_t reference_rank; /* columns of the model that takes the place of the full-order one; 0: none does */
+    int64_t reference_rank; /* columns of the reduced-order model that is the reference; 0: another reference */
     double limit;           /* 0: no limit */
     bool stress;
 } validate_choice;
@@ -74,8 +74,9 @@ typedef struct validation {
     const validate_choice *choice;
     sp_context *context;
     sp_pool pool;
-    validate_run full, rich; /* the mesh, body and files of `full` are shared by all; `rich` has --reference-rank */
-    validate_run *lead;      /* the one of these whose motion is the reference; NULL: a file is */
+    validate_run full;  /* the full-order model, whose mesh, body and files all runs share */
+    validate_run rich;  /* the reduced-order model of --reference-rank */
+    validate_run *lead; /* the one of these two whose motion is the reference; NULL: the reference is a file */
     int64_t run_count, probe_count;
     validate_run *runs;
     validate_probe *probes;

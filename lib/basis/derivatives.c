@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Products and solves with several columns give each of them the same bytes, those with fewer than LEAST do not. */
-enum { LANES = 8, LEAST = SP_DERIVATIVES_LEAST };
+/* BLAS and SIMD lanes take columns in groups of two, four or eight and compute those that are left otherwise. */
+enum { LANES = 8 };
 
 /* s of processor time of all threads. */
 static double spent(void)
@@ -16,9 +16,14 @@ static double spent(void)
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
+int64_t sp_derivatives_padded(int64_t count)
+{
+    return (count + LANES - 1) / LANES * LANES;
+}
+
 int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count)
 {
-    return 3 * space->dof_count * (count > LEAST ? count : LEAST) + LEAST * 3 * space->mesh->vertex_count;
+    return 3 * space->dof_count * sp_derivatives_padded(count);
 }
 
 int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibility *flexibility, int64_t count,
@@ -29,10 +34,8 @@ int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibil
 
     /* The residual is computed independently of the solver; balancing removes reactions of constraints from it. */
     sp_flexibility_balance(flexibility, count, load);
-    for (int64_t c = 0; c < count; c += LANES) {
-        const int64_t width = count - c < LANES ? count - c : LANES, at = width < LEAST ? count - LEAST : c;
-        sp_sparse_times(context, K, width < LEAST ? LEAST : width, solution + at * n, product + at * n);
-    }
+    for (int64_t c = 0; c < count; c += LANES)
+        sp_sparse_times(context, K, LANES, solution + c * n, product + c * n);
     sp_flexibility_balance(flexibility, count, product);
 
     for (int64_t c = 0; c < count; c++) {
@@ -46,52 +49,32 @@ int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibil
     return SP_OK;
 }
 
-/* For at least LEAST pairs. */
-static int solve_several(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
+int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, sp_derivatives_report *report)
 {
-    const int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
-    double *load = work, *solution = load + n * count, *product = solution + n * count;
+    const int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count, padded = sp_derivatives_padded(count);
+    double *load = work, *solution = load + n * padded, *product = solution + n * padded;
     const double begin = spent();
 
-    /* f = −(H:Ψ_j)Ψ_i */
+    /* f = −(H:Ψ_j)Ψ_i, and 0 in the columns that fill the last group */
     SP_PASS(sp_elastic_second(context, space, mode_count, U, count, pair, derivative));
     for (int64_t c = 0; c < count; c++) {
         sp_fe_space_gather(space, derivative + c * rows, load + c * n);
         for (int64_t i = 0; i < n; i++)
             load[c * n + i] = -load[c * n + i];
     }
+    memset(load + count * n, 0, (size_t)((padded - count) * n) * sizeof *load);
     const double loaded = spent();
     report->load_time += loaded - begin;
 
-    SP_PASS(sp_derivatives_of_loads(context, K, flexibility, count, load, solution, product, &report->residual));
+    SP_PASS(sp_derivatives_of_loads(context, K, flexibility, padded, load, solution, product, &report->residual));
     report->solve_time += spent() - loaded;
 
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++)
         sp_fe_space_scatter(space, solution + c * n, derivative + c * rows);
     return SP_OK;
-}
-
-int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
-                         int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
-                         double *work, sp_derivatives_report *report)
-{
-    const int64_t rows = 3 * space->mesh->vertex_count;
-    int64_t padded[2 * LEAST];
-    double *few = work + 3 * space->dof_count * LEAST;
-
-    if (count >= LEAST)
-        return solve_several(context, space, K, flexibility, mode_count, U, count, pair, derivative, work, report);
-    /* Fewer pairs are repeated. */
-    for (int64_t c = 0; c < LEAST; c++)
-        memcpy(padded + 2 * c, pair + 2 * (c % count), 2 * sizeof *pair);
-
-    int status = solve_several(context, space, K, flexibility, mode_count, U, LEAST, padded, few, work, report);
-    if (status == SP_OK)
-        memcpy(derivative, few, (size_t)(count * rows) * sizeof *few);
-    return status;
 }
 
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
@@ -108,7 +91,7 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
 
     /* A column has a load, a solution and a product in the memory. */
     int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : SP_DERIVATIVES_WIDTH;
-    group = group < 1 ? 1 : group > SP_DERIVATIVES_WIDTH ? SP_DERIVATIVES_WIDTH : group;
+    group = group < LANES ? LANES : group > SP_DERIVATIVES_WIDTH ? SP_DERIVATIVES_WIDTH : group / LANES * LANES;
     group = group > pair_count ? pair_count : group;
 
     SP_TRY(sp_elastic_stiffness(context, space, &K));

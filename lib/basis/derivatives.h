@@ -28,17 +28,18 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
  * SP_DERIVATIVES_WIDTH pairs of columns of U [3·vertices, mode_count], with K at rest and its flexibility. work
  * [sp_derivatives_work(space, count)] is scratch. Of the report residual is raised to the largest ‖K Φ − f‖/‖f‖, and
  * load_time and solve_time are increased. The bytes of a column of a constrained body do not depend on the other pairs.
- */
+ * sp_derivatives_padded is the number of columns that are solved for `count` pairs. */
 enum { SP_DERIVATIVES_WIDTH = 64 };
+int64_t sp_derivatives_padded(int64_t count);
 int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count);
 int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, sp_derivatives_report *report) SP_MUST_USE;
 
 /* The part of it that does not depend on where the loads come from: solution [n, count] = K⁻¹ load, with n = K->order
- * and SP_DERIVATIVES_LEAST ≤ count ≤ SP_DERIVATIVES_WIDTH; residual is raised to the largest ‖K Φ − f‖/‖f‖ of the
- * columns that are not 0. load loses what reactions balance; product [n, count] is scratch. */
-enum { SP_DERIVATIVES_LEAST = 3 };
+ * and count ≤ SP_DERIVATIVES_WIDTH. So that the bytes of a column do not depend on the others, count must be
+ * sp_derivatives_padded of the number of loads, with 0 in the columns that are added. residual is raised to the largest
+ * ‖K Φ − f‖/‖f‖ of the columns that are not 0. load loses what reactions balance; product [n, count] is scratch. */
 int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibility *flexibility, int64_t count,
                             double *load, double *solution, double *product, double *residual) SP_MUST_USE;
 

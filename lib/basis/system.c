@@ -25,7 +25,7 @@ int sp_system_derivatives(sp_context *context, const sp_sparse *K, const sp_tens
 
     for (int64_t first = 0; first < pair_count; first += WIDTH) {
         const int64_t left = pair_count - first, count = left < WIDTH ? left : WIDTH,
-                      solved = count < SP_DERIVATIVES_LEAST ? SP_DERIVATIVES_LEAST : count; /* the others are 0 */
+                      solved = sp_derivatives_padded(count); /* the others are 0 */
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
         for (int64_t c = 0; c < solved; c++) {
             const int64_t *of = pair + 2 * (first + c);

@@ -14,7 +14,7 @@ enum inner { INNER_MASS, INNER_ENERGY };
 static struct {
     int64_t r, every, memory;
     int method, lumped, scaling, inner;
-    bool raw, keep_first, equal;
+    bool raw, keep_first, equal, deformation;
     const char *columns;
 } chosen;
 
@@ -47,6 +47,9 @@ static const tool_option options[] = {
      .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000, .only = "@trajectory",
      .help = "every Nth frame"},
+    {"remove-rigid", 0, TOOL_FLAG, &chosen.deformation, .only = "@trajectory",
+     .help = "the deformation in each frame, without the rigid motion of a free body: that which is nearest in the "
+             "mass"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL,
      .help = "bound on columns and workspace, such as 2G; the rest is in a scratch file", .silent = true},
 };
@@ -211,18 +214,27 @@ int main(int argc, char **argv)
     sp_fe_space body;
     sp_sparse M, W = {0};
     sp_metric consistent, lumped, energy;
+    sp_mean_axes axes = {0};
     sp_pool pool = {0};
     candidates set;
+
     if (chosen.method == METHOD_RANDOM && !chosen.r)
         tool_fail(SP_USAGE, NULL, "--method random needs -r, the number of combinations");
     const char **paths = tool_allocate_raw(&pool, tool_argument_count(), sizeof *paths);
     for (int i = 1; i < tool_argument_count(); i++)
         paths[i - 1] = tool_argument(i);
+
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
     make_metrics(context, &mesh, &body, &pool, &M, &consistent, &lumped);
     const sp_metric *metric = chosen.lumped ? &lumped : &consistent;
-    candidate_choice choice = {.columns = chosen.columns, .every = chosen.every, .memory = chosen.memory};
+    if (chosen.deformation)
+        tool_check(sp_mean_axes_new(context, &body, &M, &axes), mesh.path);
+
+    candidate_choice choice = {.columns = chosen.columns,
+                               .every = chosen.every,
+                               .memory = chosen.memory,
+                               .axes = chosen.deformation ? &axes : NULL};
     candidates_read(context, &mesh, &body, &consistent, &choice, tool_argument_count() - 1, paths, &set);
     tool_inputs_are(candidates_have(&set, "trajectory") ? "trajectory" : "columns");
     tool_output *output = tool_output_open(tool_output_path());
@@ -236,9 +248,12 @@ int main(int argc, char **argv)
     const int64_t count = set.store.count;
     double *value = tool_allocate(&pool, count, sizeof *value);
     const int64_t rank = reduce(context, metric, chosen.inner == INNER_ENERGY ? &energy : NULL, &set, value);
+
     json_t *result = report_result(context, metric, &set, count, rank, value);
     write_columns(context, &mesh, &set, value, result, output);
+
     candidates_free(&set);
+    sp_mean_axes_free(&axes);
     sp_pool_free(&pool);
     sp_sparse_free(&M);
     sp_sparse_free(&W);

@@ -1,8 +1,10 @@
 /* Free bodies: rigid modes, multiple eigenvalues, modal derivatives in the complement of the modes. */
 #include "assembly/elastic.h"
 #include "basis/free_derivatives.h"
+#include "basis/mean_axes.h"
 #include "basis/modes.h"
 #include "bodies.h"
+#include "geometry/pose.h"
 #include "linear/dense.h"
 #include "test.h"
 
@@ -127,6 +129,76 @@ TEST(groups_of_small_bodies)
                       (long long)count, (long long)i, eigenvalue[i], lambda[i]);
         }
     free(vector);
+}
+
+/* A deformation that is orthogonal to rigid displacements comes back from any turn and any place of the body. */
+TEST(mean_axes_take_the_rigid_motion_out)
+{
+    enum { MODES = 4 };
+    FREED_BY(end_free) free_body b;
+    make_free(4, 3, 2, 0.15, 6 + MODES, &b);
+    OWNED(sp_mean_axes) axes;
+    CHECK_OK(sp_mean_axes_new(&context, &b.body, &b.M, &axes));
+    double *d = test_new(b.rows, 8), *u = test_new(b.rows, 8), largest = 0, worst = 0, rigid = 0;
+
+    for (int j = 0; j < MODES; j++)
+        for (int64_t i = 0; i < b.rows; i++)
+            d[i] += 0.05 * (1 + j) * b.U[(6 + j) * b.rows + i];
+    for (int64_t i = 0; i < b.rows; i++)
+        largest = fmax(largest, fabs(d[i]));
+
+    double q[4], R[9];
+    sp_quaternion_from_vector((double[]){1.1, -0.7, 2.2}, q);
+    sp_quaternion_matrix(q, R);
+    for (int part = 0; part < 2; part++) { /* deformed, then as at rest */
+        for (int64_t v = 0; v < b.mesh.vertex_count; v++) {
+            const double *X = b.mesh.vertices + 3 * v;
+            double y[3], x[3];
+            for (int k = 0; k < 3; k++)
+                y[k] = X[k] + (part == 0 ? d[3 * v + k] : 0);
+            sp_rotate(R, y, x);
+            for (int k = 0; k < 3; k++)
+                u[3 * v + k] = x[k] + (double[]){5, -3, 0.2}[k] - X[k];
+        }
+        sp_mean_axes_deformation(&axes, u);
+        for (int64_t i = 0; i < b.rows; i++)
+            if (part == 0)
+                worst = fmax(worst, fabs(u[i] - d[i]));
+            else
+                rigid = fmax(rigid, fabs(u[i]));
+    }
+    NOTE("deformation of up to %.2g m to %.1e m, rigid motion to %.1e m", largest, worst, rigid);
+    CHECK(largest > 0.02 && worst < 1e-13 && rigid < 1e-13, "off by %g and %g", worst, rigid);
+}
+
+/* The condition that defines the axes holds for any displacements, orthogonal before or not. */
+TEST(deformation_in_mean_axes_has_no_momenta)
+{
+    FREED_BY(end_free) free_body b;
+    make_free(3, 3, 2, 0.15, 6 + 1, &b);
+    OWNED(sp_mean_axes) axes;
+    CHECK_OK(sp_mean_axes_new(&context, &b.body, &b.M, &axes));
+    double *u = test_new(b.rows, 8), *product = test_new(b.rows, 8), size, part = 0;
+
+    random_field(b.rows, 4, u);
+    for (int64_t i = 0; i < b.rows; i++)
+        u[i] *= 0.3;
+    sp_mean_axes_deformation(&axes, u);
+    sp_sparse_times(&context, &b.M, 1, u, product);
+    size = sqrt(sp_dense_dot(b.rows, u, product));
+    for (int k = 0; k < 6; k++) /* the first columns are mass-orthonormal rigid motions */
+        part = fmax(part, fabs(sp_dense_dot(b.rows, b.U + k * b.rows, product)) / size);
+    NOTE("rigid part %.1e", part);
+    CHECK(part < 1e-13, "rigid part %g", part);
+
+    OWNED(sp_mesh) mesh;
+    make_box(2, 2, 2, 0.2, 0, &mesh);
+    int64_t count;
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &count));
+    OWNED(sp_fe_space) body;
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    sp_mean_axes refused;
+    CHECK(sp_mean_axes_new(&context, &body, &b.M, &refused) == SP_INPUT, "a fixed vertex was accepted");
 }
 
 /* Ψ_rotᵀ(H:Ψ_j)Ψ_i = (λ_j − λ_i) Ψ_iᵀ M [ω] Ψ_j, from differentiating f(R(X+u)−X) = R f(u). */

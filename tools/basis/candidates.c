@@ -131,9 +131,14 @@ static void read_trajectory(candidates *set, candidate_file *file, sp_reader *re
             tool_fail(SP_INPUT, file->path,
                       "it does not have the displacements of all vertices (simulate --record all)");
 
-        for (int64_t f = 0; f < block.frame_count; f++)
-            if ((frames + f) % set->choice.every == 0)
-                tool_check(put(set, file, file->count++, 0, set->store.rows, block.u + f * set->store.rows), NULL);
+        for (int64_t f = 0; f < block.frame_count; f++) {
+            double *u = block.u + f * set->store.rows;
+            if ((frames + f) % set->choice.every)
+                continue;
+            if (set->choice.axes)
+                sp_mean_axes_deformation(set->choice.axes, u);
+            tool_check(put(set, file, file->count++, 0, set->store.rows, u), NULL);
+        }
     }
 
     tool_record_input(file->path, NULL, block.hash, block.meta);

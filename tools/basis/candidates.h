@@ -3,6 +3,7 @@
 #ifndef TOOLS_BASIS_CANDIDATES_H
 #define TOOLS_BASIS_CANDIDATES_H
 
+#include "basis/mean_axes.h"
 #include "tools/common/inputs.h"
 #include "tools/common/scratch.h"
 
@@ -15,9 +16,10 @@ typedef struct candidate_file {
 } candidate_file;
 
 typedef struct candidate_choice {
-    const char *columns; /* list of --columns; NULL: all */
-    int64_t every;       /* step between frames of trajectories */
-    int64_t memory;      /* bytes; 0: no bound */
+    const char *columns;      /* list of --columns; NULL: all */
+    int64_t every;            /* step between frames of trajectories */
+    int64_t memory;           /* bytes; 0: no bound */
+    const sp_mean_axes *axes; /* in which the deformation in frames is taken; NULL: displacements as they are */
 } candidate_choice;
 
 typedef struct candidates {

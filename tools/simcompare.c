@@ -7,7 +7,7 @@
 
 static struct {
     double relative, absolute, after;
-    bool with_meta, signs, members, angles, projection, after_given;
+    bool with_meta, signs, members, angles, projection, deformation, after_given;
     const char *mesh, *table, *body;
     tool_texts bases, probes, scenes;
 } chosen;
@@ -25,8 +25,12 @@ static const tool_option options[] = {
     {"projection", 0, TOOL_FLAG, &chosen.projection,
      .help = "what the basis B misses of each frame or column of A in the mass of --mesh, relative; the same where the "
              "total is <= atol"},
+    {"deformation", 0, TOOL_FLAG, &chosen.deformation,
+     .help =
+         "compare the deformation of a free body too, which is its motion without the nearest rigid one in the mass"},
     {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE",
-     .help = "the mesh of trajectories, for probes on its surface, or of bases, for --angles and --projection"},
+     .help = "the mesh of trajectories, for probes on its surface and --deformation, or of bases, for --angles and "
+             "--projection"},
     {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of a reduced trajectory"},
     {"scene", 0, TOOL_INPUTS, &chosen.scenes, "FILE", .files = "json",
      .help = "the scene of a scene's trajectory, one body of which is compared"},
@@ -83,7 +87,7 @@ static bool are_motions(sp_context *context, const char **other)
 static enum way choose(sp_context *context)
 {
     const bool others = chosen.members || chosen.with_meta || chosen.signs || chosen.probes.count ||
-                        chosen.after_given || chosen.scenes.count || chosen.relative > 0;
+                        chosen.after_given || chosen.scenes.count || chosen.deformation || chosen.relative > 0;
     if (chosen.angles && (chosen.projection || !chosen.mesh || others || chosen.bases.count))
         tool_fail(SP_USAGE, NULL, "--angles takes two bases and their --mesh, and nothing else but --atol and --csv");
     if (chosen.projection && (!chosen.mesh || others))
@@ -95,9 +99,10 @@ static enum way choose(sp_context *context)
 
     const char *other = NULL;
     const bool motions = !chosen.members && are_motions(context, &other);
-    if (!motions &&
-        (chosen.probes.count || chosen.bases.count || chosen.scenes.count || chosen.mesh || chosen.after_given))
-        tool_fail(SP_USAGE, other, "--mesh, --basis, --scene, --probe and --after are for two trajectories%s",
+    if (!motions && (chosen.probes.count || chosen.bases.count || chosen.scenes.count || chosen.mesh ||
+                     chosen.after_given || chosen.deformation))
+        tool_fail(SP_USAGE, other,
+                  "--mesh, --basis, --scene, --probe, --after and --deformation are for two trajectories%s",
                   other ? ", and this is none" : "");
     if (motions && (chosen.with_meta || chosen.signs))
         tool_fail(SP_USAGE, NULL, "--meta and --signs are for files that are compared member by member (--members)");
@@ -123,6 +128,7 @@ int main(int argc, char **argv)
                     .absolute = chosen.absolute,
                     .with_meta = chosen.with_meta,
                     .signs = chosen.signs,
+                    .deformation = chosen.deformation,
                     .after = chosen.after_given ? chosen.after : -1,
                     .stream = tool_quiet() ? NULL : tool_stdout(),
                     .table_wanted = chosen.table};

@@ -50,6 +50,26 @@ says() {
     no_faults
 }
 
+@test "the deformation of a free body, by singular value decompositions" {
+    needs_numpy
+    printf '0,0.1,vertex,near:0,0,0,0,20000,8000\n' > knock.csv
+    done_well simfull free.npz --loads knock.csv --dt 0.01 --steps 40 --every 4 -q -o one.npz
+    done_well simfull free.npz --loads knock.csv --dt 0.01 --steps 40 --every 4 --integrator energy -q -o two.npz
+    done_well modes free.npz -k 7 -q --write-mass mass.npz -o rigid.npz
+    try simcompare one.npz two.npz --mesh free.npz --deformation --csv t.csv
+    [ "$code" = 1 ] && [ -z "$err" ] || fault "exit $code: $err"
+    done_well masspca free.npz one.npz --remove-rigid -q -o deformations.npz
+    done_well cubature free.npz deformations.npz one.npz --training-only -q -o poses.npz
+    "$PYTHON" "$BATS_TEST_DIRNAME/mean_axes.py" free.npz mass.npz one.npz two.npz t.csv deformations.npz poses.npz > out 2>&1 || fault "$(< out)"
+    # without fixed vertices, of all vertices, with a mesh
+    refused 2 '^simcompare: --deformation needs the --mesh$' simcompare one.npz two.npz --deformation
+    refused 3 '^simcompare: mesh.npz: it has fixed vertices: only a free body has a rigid motion$' simcompare full.npz full.npz --mesh mesh.npz --deformation
+    refused 2 '^simcompare: modes.npz: --mesh, .* are for two trajectories, and this is none$' simcompare one.npz modes.npz --deformation
+    refused 3 '^masspca: mesh.npz: it has fixed vertices: only a free body has a rigid motion$' masspca mesh.npz full.npz --remove-rigid -o no.npz
+    refused 2 '^masspca: --remove-rigid ' masspca free.npz rigid.npz --remove-rigid -o no.npz
+    no_faults
+}
+
 # A body that falls freely, turned by 90 degrees about x: gravity along -z of the world is along -y of the body.
 @test "a free body of a scene falls as the full-order trajectory of its mesh" {
     printf '%s\n' '{"gravity": [0, 0, -9.81], "contact": {"stiffness": 1000}, "models": {"bar": {"kind": "rigid", "mesh": "free.npz"}}, "bodies":

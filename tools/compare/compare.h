@@ -14,7 +14,7 @@ typedef struct comparison {
     const char *body; /* of a scene; NULL: its only one with a mesh */
     const tool_texts *probes;
     double relative, absolute; /* |a − b| ≤ absolute + relative |b| */
-    bool with_meta, signs;
+    bool with_meta, signs, deformation;
     double after;  /* s; < 0: when the loads end */
     FILE *stream;  /* NULL: nothing is printed */
     sp_list table; /* text of the CSV table; empty where none is wanted */

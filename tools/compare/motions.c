@@ -1,4 +1,5 @@
 /* Two trajectories of one mesh as motions: norms of their difference over common vertices and frames, and probes. */
+#include "basis/mean_axes.h"
 #include "tools/common/csv.h"
 #include "tools/compare/probe.h"
 #include "tools/compare/side.h"
@@ -33,8 +34,12 @@ typedef struct motions {
     int64_t common, *vertex; /* [common] the vertices; NULL: all */
     int64_t probe_count;
     axis_probe *probes;
+    sp_mean_axes axes; /* with --deformation; else zeroed */
     sp_pool pool;
 } motions;
+
+/* What is compared, each over all frames. */
+enum { POSITION, VELOCITY, ENERGY, DEFORMATION, QUANTITIES };
 
 /* ---- opening ---- */
 
@@ -91,11 +96,35 @@ static void find_common(motions *m)
     }
 }
 
+/* The mesh of both; its path is NULL where no file names it. */
+static const tool_mesh *mesh_of(const motions *m)
+{
+    const compare_side *a = &m->a.s, *b = &m->b.s;
+    return a->scene ? &a->body.mesh : b->scene ? &b->body.mesh : &a->motion.mesh;
+}
+
+static void make_axes(motions *m)
+{
+    const tool_mesh *mesh = mesh_of(m);
+    sp_fe_space body;
+    sp_sparse M;
+
+    if (!mesh->path)
+        tool_fail(SP_USAGE, NULL, "--deformation needs the --mesh");
+    if (m->vertex)
+        tool_fail(SP_USAGE, NULL, "--deformation needs the displacements of all vertices");
+    tool_check(sp_fe_space_new(m->c->context, &mesh->mesh, &body), mesh->path);
+    tool_check(sp_fe_space_mass_compressed(m->c->context, &body, false, &M), mesh->path);
+    tool_check(sp_mean_axes_new(m->c->context, &body, &M, &m->axes), mesh->path);
+    sp_sparse_free(&M);
+    sp_fe_space_free(&body);
+}
+
 static void parse_probes(motions *m)
 {
     const tool_texts *texts = m->c->probes;
     const compare_side *a = &m->a.s, *b = &m->b.s;
-    const tool_mesh *mesh = a->scene ? &a->body.mesh : b->scene ? &b->body.mesh : &a->motion.mesh;
+    const tool_mesh *mesh = mesh_of(m);
 
     const tool_place_names names = {.context = m->c->context,
                                     .option = "probe",
@@ -186,7 +215,7 @@ static noreturn void no_partner(const motions *m, const side *lonely)
 
 /* Goes through both by time. One may have more frames than the other, but not both frames that the other lacks while
  * they overlap. */
-static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
+static int64_t walk(motions *m, sums sum[QUANTITIES])
 {
     int64_t matched = 0;
     side *a = &m->a, *b = &m->b, *lonely = NULL;
@@ -206,10 +235,15 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
 
         take_frame(m, a);
         take_frame(m, b);
-        add(position, m->common, a->u, b->u);
-        add(velocity, m->common, a->v, b->v);
-        add(energy, 1, (double[]){compare_side_energy(&a->s, a->frame), 0, 0},
+        add(&sum[POSITION], m->common, a->u, b->u);
+        add(&sum[VELOCITY], m->common, a->v, b->v);
+        add(&sum[ENERGY], 1, (double[]){compare_side_energy(&a->s, a->frame), 0, 0},
             (double[]){compare_side_energy(&b->s, b->frame), 0, 0});
+        if (m->c->deformation) {
+            sp_mean_axes_deformation(&m->axes, a->u);
+            sp_mean_axes_deformation(&m->axes, b->u);
+            add(&sum[DEFORMATION], m->common, a->u, b->u);
+        }
         matched++;
 
         a->frame++;
@@ -241,8 +275,8 @@ static bool report_norms(comparison *c, const char *name, const char *unit, cons
     double l2 = ratio(sqrt(s->difference), sqrt(s->reference)),
            largest = ratio(s->largest_difference, s->largest_reference);
     double mean = sqrt(s->difference / (double)values), mean_reference = sqrt(s->reference / (double)values);
-    compare_print(c, "%-9s L2 %.6e  max %.6e  relative to %s (largest difference %.6g of %.6g %s)\n", name, l2, largest,
-                  c->b, s->largest_difference, s->largest_reference, unit);
+    compare_print(c, "%-*s L2 %.6e  max %.6e  relative to %s (largest difference %.6g of %.6g %s)\n",
+                  c->deformation ? 11 : 9, name, l2, largest, c->b, s->largest_difference, s->largest_reference, unit);
     compare_row(c, "%s L2,,,%.17g,%.17g,%s", name, mean, l2, compare_reference(c));
     compare_row(c, "%s max,,,%.17g,%.17g,%s", name, s->largest_difference, largest, compare_reference(c));
     return mean <= c->absolute + c->relative * mean_reference &&
@@ -280,14 +314,15 @@ static bool report_probes(motions *m)
     return same;
 }
 
-/* Position, velocity and, where both files have that of this body alone, energy. */
-static bool report_all_norms(comparison *c, int64_t matched, int64_t common, const sums *position, const sums *velocity,
-                             const sums *energy)
+/* Position, velocity, with --deformation that, and, where both files have that of this body alone, energy. */
+static bool report_all_norms(comparison *c, int64_t matched, int64_t common, const sums sum[QUANTITIES])
 {
-    bool same = report_norms(c, "position", "m", position, 3 * common * matched);
-    same &= report_norms(c, "velocity", "m/s", velocity, 3 * common * matched);
-    if (!isnan(energy->difference))
-        return report_norms(c, "energy", "J", energy, matched) && same;
+    bool same = report_norms(c, "position", "m", &sum[POSITION], 3 * common * matched);
+    same &= report_norms(c, "velocity", "m/s", &sum[VELOCITY], 3 * common * matched);
+    if (c->deformation)
+        same &= report_norms(c, "deformation", "m", &sum[DEFORMATION], 3 * common * matched);
+    if (!isnan(sum[ENERGY].difference))
+        return report_norms(c, "energy", "J", &sum[ENERGY], matched) && same;
     compare_print(c, "energy    not compared: the scene has that of several bodies together\n");
     return same;
 }
@@ -295,14 +330,16 @@ static bool report_all_norms(comparison *c, int64_t matched, int64_t common, con
 bool compare_motions(comparison *c)
 {
     motions m = {.c = c};
-    sums position = {0}, velocity = {0}, energy = {0};
+    sums sum[QUANTITIES] = {0};
 
     open_sides(&m);
     find_common(&m);
+    if (c->deformation)
+        make_axes(&m);
     parse_probes(&m);
     check_order(&m);
 
-    int64_t matched = walk(&m, &position, &velocity, &energy);
+    int64_t matched = walk(&m, sum);
     if (matched == 0)
         tool_fail(SP_INPUT, c->a, "it and %s have no frame at the same time", c->b);
 
@@ -311,7 +348,7 @@ bool compare_motions(comparison *c)
                   (long long)m.a.s.vertex_count);
 
     compare_row(c, "quantity,a,b,difference,relative,reference");
-    bool norms = report_all_norms(c, matched, m.common, &position, &velocity, &energy);
+    bool norms = report_all_norms(c, matched, m.common, sum);
     bool same = m.probe_count ? report_probes(&m) : norms;
     compare_print(c, same ? "same as the reference %s within the tolerance\n" : "different from the reference %s\n",
                   c->b);
@@ -325,6 +362,7 @@ bool compare_motions(comparison *c)
     sp_list_free(&m.b.time);
     compare_side_close(&m.a.s);
     compare_side_close(&m.b.s);
+    sp_mean_axes_free(&m.axes);
     sp_pool_free(&m.pool);
     return same;
 }

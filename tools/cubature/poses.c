@@ -3,6 +3,7 @@
 #include "tools/cubature/problem.h"
 
 #include "assembly/elastic.h"
+#include "basis/mean_axes.h"
 #include "linear/dense.h"
 #include "reduced/linear.h"
 #include "tools/common/shard.h"
@@ -59,9 +60,11 @@ static void take_training(cubature_problem *p, const char *path, const char *opt
     sp_poses_free(&poses);
 }
 
-/* The coordinates of a displacement: (UᵀMU)⁻¹ UᵀM u, with the factor of UᵀMU. */
+/* The coordinates of a displacement: (UᵀMU)⁻¹ UᵀM u, with the factor of UᵀMU. The internal forces of a free body do not
+ * depend on its rigid motion, which would be a deformation in the basis. */
 typedef struct mass_projector {
     double *MU, *factor; /* [rows, r], [r, r] */
+    sp_mean_axes axes;   /* of a free body; else zeroed */
 } mass_projector;
 
 static void make_projector(cubature_problem *p, mass_projector *to)
@@ -78,6 +81,8 @@ static void make_projector(cubature_problem *p, mass_projector *to)
     sp_metric_times(p->context, &metric, r, p->basis.columns.U, to->MU, work);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)r, to->factor, (int)r) != 0)
         tool_fail(SP_INPUT, p->basis.path, "its columns are not independent");
+    if (n == rows)
+        tool_check(sp_mean_axes_new(p->context, &p->body, &M, &to->axes), p->mesh.path);
     sp_pool_drop(&p->pool, work);
     sp_sparse_free(&M);
 }
@@ -123,8 +128,11 @@ static void take_trajectory(cubature_problem *p, const char *path, const char *o
             if (ours)
                 memcpy(q, block.q + f * block.r, (size_t)p->r * sizeof *q);
             else {
+                double *u = block.u + f * p->basis.columns.rows;
                 make_projector(p, projector);
-                project(p, projector, block.u + f * p->basis.columns.rows, q);
+                if (projector->axes.mass > 0)
+                    sp_mean_axes_deformation(&projector->axes, u);
+                project(p, projector, u, q);
             }
         }
     }
@@ -318,6 +326,7 @@ void cubature_collect_poses(cubature_problem *p)
         take_file(p, tool_argument(i), NULL, &projector, &list);
     for (int64_t i = 0; i < choice->held_out_files.count; i++)
         take_file(p, choice->held_out_files.value[i], "held-out-file", &projector, &out);
+    sp_mean_axes_free(&projector.axes);
 
     int64_t samples = choice->samples_given || tool_argument_count() > 2 || choice->incremental ? choice->samples : 200;
     if (samples > 0 || choice->incremental)

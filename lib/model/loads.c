@@ -54,6 +54,26 @@ static void record_idle(sp_load_set *set, int64_t number, bool idle)
         set->first_idle = number;
 }
 
+/* The sum of the forces of a load is part of that of all. */
+static void record_net(sp_load_set *set, int64_t rows, const double *full)
+{
+    double net[3] = {0};
+    for (int64_t i = 0; i < rows; i++)
+        net[i % 3] += full[i];
+    for (int i = 0; i < 3; i++)
+        set->net[i] += net[i];
+    set->sizes += sqrt(net[0] * net[0] + net[1] * net[1] + net[2] * net[2]);
+}
+
+void sp_load_uniform(const sp_fe_space *body, bool lumped, const double *U, int64_t r, const double acceleration[3],
+                     double *mass, double *full, double *f)
+{
+    sp_fe_space_vertex_mass(body, lumped, mass); /* M times a constant field, so that free fall is exact */
+    for (int64_t i = 0; i < 3 * body->mesh->vertex_count; i++)
+        full[i] = mass[i / 3] * acceleration[i % 3];
+    project(body, U, r, full, f);
+}
+
 int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
                     const sp_load *loads, const double acceleration[3], const sp_system *system, sp_load_set *set)
 {
@@ -105,6 +125,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
         SP_TRY(sp_load_distribute(context, body, load, full));
         double *column = set->columns + set->n * set->force_count;
         project(body, U, r, full, column);
+        record_net(set, rows, full);
 
         /* A force that is given but has no component along any coordinate has no effect. */
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;
@@ -118,12 +139,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
     record_times(&set->pool, &scratch, set->force_count, set->loads, &set->force_times);
     record_times(&set->pool, &scratch, set->spring_count, set->spring_loads, &set->spring_times);
     SP_TRY(sp_allocated(context, !set->pool.failed && !scratch.failed));
-    sp_fe_space_vertex_mass(body, system->lumped, mass); /* M times a constant field, so that free fall is exact */
-
-    for (int64_t i = 0; i < rows; i++)
-        full[i] = mass[i / 3] * acceleration[i % 3];
-
-    project(body, U, r, full, set->gravity);
+    sp_load_uniform(body, system->lumped, U, r, acceleration, mass, full, set->gravity);
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)

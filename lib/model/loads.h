@@ -76,6 +76,7 @@ typedef struct sp_load_set {
     double end;        /* s, the time at which the last load ends; 0 without loads */
     int64_t idle, first_idle; /* number of loads that act on fixed components only, and the number of the first of
                                  these, from 1 */
+    double net[3], sizes;     /* N, the sum of all forces, without their courses, and that of the sizes of their sums */
 } sp_load_set;
 
 /* U [3·vertices, r] projects for a reduced-order system (n = r); NULL: the full-order system of `body` (n = dof_count).
@@ -87,6 +88,11 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
                     const sp_load *loads, const double acceleration[3], const sp_system *system,
                     sp_load_set *set) SP_MUST_USE;
 void sp_load_set_free(sp_load_set *set);
+
+/* Uᵀ M a for the acceleration a of the whole body, generalized as above: f [r or dof_count]. mass [vertices] and full
+ * [3·vertices] are scratch. */
+void sp_load_uniform(const sp_fe_space *body, bool lumped, const double *U, int64_t r, const double acceleration[3],
+                     double *mass, double *full, double *f);
 
 /* Part of sp_load_set_new: checks a load, whose number from 1 is for messages. SP_INPUT. */
 int sp_load_check(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load) SP_MUST_USE;

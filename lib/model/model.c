@@ -94,19 +94,21 @@ static bool falls(const sp_mesh *mesh, const double direction[3])
     return true;
 }
 
-/* The relative error, by mass, of the best approximation of gravity in the span of the basis. A body that is not fixed
+/* The relative error, by mass, of the best approximation of a fall in the span of the basis. A body that is not fixed
  * falls; a basis without rigid motions cannot. */
-static int gravity_missed(sp_context *context, sp_model *model, const double gravity[3], double *result)
+static int fall_missed(sp_context *context, sp_model *model, const double gravity[3], double *result)
 {
     const sp_mesh *mesh = model->space->mesh;
     double *a = sp_pool_new(&model->pool, model->r, sizeof *a),
            *mass = sp_pool_new(&model->pool, mesh->vertex_count, sizeof *mass),
-           *u = sp_pool_new(&model->pool, model->rows, sizeof *u), missed = 0, all = 0;
+           *u = sp_pool_new(&model->pool, model->rows, sizeof *u), *f = sp_pool_new(&model->pool, model->r, sizeof *f),
+           missed = 0, all = 0;
     int status = sp_allocated(context, !model->pool.failed);
     SP_TRY(status);
 
     /* a = (Uᵀ M U)⁻¹ Uᵀ M g minimizes |U a − g| in the norm of M. */
-    SP_TRY(model->system.mass_solve(model->system.self, model->loads.gravity, a));
+    sp_load_uniform(model->space, model->system.lumped, model->U, model->r, gravity, mass, u, f);
+    SP_TRY(model->system.mass_solve(model->system.self, f, a));
     sp_fe_space_vertex_mass(model->space, true, mass);
     sp_model_at_vertices(model, a, NULL, mesh->vertex_count, NULL, u);
 
@@ -121,6 +123,7 @@ done:
     sp_pool_drop(&model->pool, a);
     sp_pool_drop(&model->pool, mass);
     sp_pool_drop(&model->pool, u);
+    sp_pool_drop(&model->pool, f);
     return status;
 }
 
@@ -133,7 +136,7 @@ static int check_gravity(sp_context *context, sp_model *model, const double grav
     if (none || !sp_model_kind_reduced(model->kind) || !falls(model->space->mesh, gravity))
         return SP_OK;
 
-    const int status = gravity_missed(context, model, gravity, &missed);
+    const int status = fall_missed(context, model, gravity, &missed);
     if (status != SP_OK || missed <= 1e-3)
         return status;
 
@@ -141,6 +144,16 @@ static int check_gravity(sp_context *context, sp_model *model, const double grav
                    "nothing fixes the mesh, and the basis misses %.3g %% of a fall: the body would not follow "
                    "gravity",
                    100 * missed);
+}
+
+/* Loads whose sum is not zero move a body that nothing holds. */
+static int find_drift(sp_context *context, sp_model *model)
+{
+    const double *net = model->loads.net, size = sqrt(net[0] * net[0] + net[1] * net[1] + net[2] * net[2]);
+    if (size <= 1e-9 * model->loads.sizes || !sp_model_kind_reduced(model->kind) || model->loads.spring_count > 0 ||
+        !falls(model->space->mesh, net))
+        return SP_OK;
+    return fall_missed(context, model, net, &model->drift_missed);
 }
 
 /* ---- construction ---- */
@@ -157,6 +170,7 @@ static int add_loads(sp_context *context, const sp_model_description *d, sp_mode
 
     model->part = SP_PART_GRAVITY;
     SP_PASS(check_gravity(context, model, gravity));
+    SP_PASS(find_drift(context, model));
     if (d->prescribed && d->prescribed->rigid_count + d->prescribed->vertex_count > 0)
         sp_load_set_move(&model->loads, d->prescribed);
 

@@ -88,8 +88,10 @@ typedef struct sp_model {
     sp_fe_space *space;
     sp_system system;
     sp_load_set loads;
-    double growth; /* 1/s, linear growth rate of instability about rest if the force has no energy
-                      (sp_reduced_system_growth); else 0 */
+    double growth;       /* 1/s, linear growth rate of instability about rest if the force has no energy
+                            (sp_reduced_system_growth); else 0 */
+    double drift_missed; /* of a body that nothing holds, under loads with a sum: the part of its acceleration as a
+                            whole, by mass, that the basis cannot make; else 0 */
     int64_t r, rows;
     const double *U;
     sp_viscous viscous;

@@ -284,6 +284,13 @@ void simulation_make(simulation *s)
                   "%lld loads move nothing (load %lld first): fixed or unused vertices, or regions without elements",
                   (long long)s->model.loads.idle, (long long)s->model.loads.first_idle);
 
+    if (s->model.drift_missed > 1e-3 && !s->before)
+        tool_warn(s->choice->basis,
+                  "nothing fixes the mesh, and the loads move it as a whole, which the basis misses by %.3g %% (a body "
+                  "of a scene "
+                  "with \"motion\": \"free\" has a frame that moves: simscene)",
+                  100 * s->model.drift_missed);
+
     find_damping(s);
     if (s->vertices.choice)
         vertices_begin(s);

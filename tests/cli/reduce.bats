@@ -267,8 +267,59 @@ at_most() {
     no_faults
 }
 
+# moved MODEL LOADS: the errors of the deformation and of the energy of MODEL-scene.json under other loads, of a damping
+# that is the same for the full-order model: beta lambda and beta mu
+moved() {
+    sed "s/\"loads\": \"[^\"]*\"/\"loads\": \"$2\"/" "$1-scene.json" > moved.json
+    simscene moved.json --dt 0.005 --steps 60 -q -o moved.npz
+    simfull free.npz --loads "$2" --dt 0.005 --steps 60 --integrator energy --viscosity "$(awk 'BEGIN { E = 1e6; n = 0.45; b = 0.004; print b * E * n / (1 + n) / (1 - 2 * n) "," b * E / 2 / (1 + n) }')" -q -o full.npz
+    simcompare moved.npz full.npz --scene moved.json --deformation --csv moved.csv -q
+    awk -F, '$1 == "deformation L2" || $1 == "energy L2" { print $5 }' moved.csv
+}
+
+@test "a free body: a basis of its deformation, and a scene" {
+    local search=(simreduce ../free.npz --loads knock.csv --dt 0.005 --steps 60 --damping-stiffness 0.004 --held-out 3 -r 20 --error 4%) errors loads ending=.npz
+    mkdir -p "$BODY/thrown/made" "$BODY/thrown/again/made"
+    cd "$BODY/thrown"
+    printf '0,0.1,vertex,near:0,0,0,0,20000,8000\n' > knock.csv
+    "${search[@]}" -o made/it > said 2> err || fault "exit $?: $(< err)"
+    grep -q '^r = .*: error of deformation at most' said || fault "$(< said)"
+    at_most "$(stated made/it.sh)" 0.04 || fault "stated: $(stated made/it.sh)"
+    [ ! -e made/it.work ] || fault 'the folder of work is still there'
+
+    # other loads of the family
+    cd "$BODY/thrown/made"
+    ln -s ../../free.npz .
+    printf '0.02,0.1,vertex,near:0,0,0,0,12000,5000\n' > weaker.csv
+    printf '0,0.08,vertex,near:0,0,0,0,22000,9000\n' > stronger.csv
+    for loads in weaker stronger; do
+        errors=$(moved it $loads.csv)
+        at_most "$(head -n 1 <<< "$errors")" "$(stated it.sh)" || fault "$loads: $errors, and $(stated it.sh) is stated"
+        at_most "$(tail -n 1 <<< "$errors")" 0.02 || fault "$loads: energy $errors"
+    done
+
+    # the script makes the same, from the same folder
+    cd "$BODY/thrown"
+    cp ../free.npz .
+    cp knock.csv made/it.sh again
+    (cd again && sh it.sh) 2> err || fault "exit $?: $(< err)"
+    same_bytes made/it-basis.npz again/made/it-basis.npz 'the basis'
+    same_bytes made/it-poly.npz again/made/it-poly.npz 'the polynomials'
+    cmp made/it-scene.json again/made/it-scene.json || fault 'another scene'
+
+    # a law without polynomials, and gravity, which deforms nothing that falls freely
+    cd "$BODY"
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --law neo-hookean -o loose.npz
+    simreduce loose.npz --loads thrown/knock.csv --gravity 0,0,-9.81 --dt 0.005 --steps 40 --damping-stiffness 0.004 --held-out 1 -r 12 --error 30% -q -o loose > said 2> err || fault "exit $?: $(< err)"
+    siminfo loose-cubature.npz | grep -q 'cubature' || fault 'no cubature'
+    grep -q '"cubature": "loose-cubature.npz"' loose-scene.json || fault "$(< loose-scene.json)"
+    simscene loose-scene.json --dt 0.005 --steps 5 -q -o loose-motion.npz 2> err || fault "exit $?: $(< err)"
+    no_faults
+}
+
 @test "what cannot be searched is refused in one line" {
     cd "$BODY"
+    printf '0,0,0,0,1,0,0,0\n1,0,0,0,1,0,0,0\n' > base.csv
     printf '5,6,all,,0,0,3\n' > late.csv
     refused 2 '^simreduce: a model is for certain loads: name some with --loads, --touch, --frame or --gravity$' simreduce bar.npz --dt 0.02 -q -o no
     refused 2 '^simreduce: --dt: "fast" is neither a time step above 0 s nor auto$' simreduce bar.npz --loads pull.csv --dt fast -q -o no
@@ -282,7 +333,12 @@ at_most() {
     refused 2 '^simreduce: --error: "150%" is not between 0 and 1, or 0% and 100%$' simreduce bar.npz --loads pull.csv --dt 0.02 --error 150% -q -o no
     refused 2 '^simreduce: --least 3 is above --most 1.2$' simreduce bar.npz --loads pull.csv --dt 0.02 --least 3 -q -o no
     refused 3 '^simreduce: late.csv: load 1 begins at 5 s, and the motion ends at 1.2 s$' simreduce bar.npz --loads late.csv --dt 0.02 --steps 60 -q -o no
-    refused 3 '^simreduce: free.npz: it has no fixed vertices: bodies that are free are not searched for yet$' simreduce free.npz --loads pull.csv --dt 0.02 -q -o no
+    local free=(simreduce free.npz --loads pull.csv -q -o no)
+    refused 2 '^simreduce: free.npz: --frame moves a body that is fixed to it, and this one has no fixed vertices$' "${free[@]}" --dt 0.02 --frame base.csv
+    refused 2 '^simreduce: free.npz: --dt auto is for bodies with fixed vertices: name a step$' "${free[@]}" --dt auto --duration 1
+    refused 2 '^simreduce: free.npz: free bodies move by a method that conserves energy: ' "${free[@]}" --dt 0.02 --integrator euler
+    refused 2 '^simreduce: free.npz: of free bodies --quantity position, velocity, ' "${free[@]}" --dt 0.02 --quantity stress
+    refused 2 '^simreduce: free.npz: damping by the mass acts on the rigid motion ' "${free[@]}" --dt 0.02 --damping-mass 1
     refused 3 '^simreduce: no.npz: cannot open: ' simreduce no.npz --loads pull.csv --dt 0.02 -q -o no
     refused 2 '^simreduce: a name that begins with - is an option to the programs that are run: write ./ before it$' simreduce bar.npz --loads pull.csv --dt 0.02 -q -o -
     [ ! -e no.work ] || fault 'a folder was made'

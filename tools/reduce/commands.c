@@ -132,11 +132,30 @@ void reduce_commands_open(reduce_commands *commands, const char *folder, const c
     }
 }
 
+static bool in_folder(const reduce_commands *commands, const char *path)
+{
+    const size_t length = strlen(commands->folder);
+    return !strncmp(path, commands->folder, length) && path[length] == '/';
+}
+
+void reduce_commands_note(reduce_commands *commands, const char *path)
+{
+    if (path && in_folder(commands, path))
+        append(&commands->made, path);
+}
+
 const char *reduce_write(reduce_commands *commands, const char *name, const char *text)
 {
-    const char *path = reduce_path(commands, name);
-    write_text(path, text, false);
-    append(&commands->made, path);
+    return reduce_write_at(commands, reduce_path(commands, name), text);
+}
+
+const char *reduce_write_at(reduce_commands *commands, const char *path, const char *text)
+{
+    if (in_folder(commands, path))
+        write_text(path, text, false);
+    else
+        tool_write_bytes(path, text, (int64_t)strlen(text));
+    reduce_commands_note(commands, path);
     const char *to = line_of(commands, (const char *const[]){path, NULL});
     add_step(commands, path, reduce_text(commands, "cat > %s <<'END'\n%sEND", to, text), NULL);
     return path;
@@ -280,13 +299,6 @@ static int run_quietly(reduce_commands *commands, const char *const *words, char
     return run(commands, quiet, said);
 }
 
-static void note_made(reduce_commands *commands, const char *output)
-{
-    const size_t length = strlen(commands->folder);
-    if (output && !strncmp(output, commands->folder, length) && output[length] == '/')
-        append(&commands->made, output);
-}
-
 /* Where the last command that made a file is in the list `done`; -1: none did. */
 static int64_t maker_of(reduce_commands *commands, const char *path)
 {
@@ -325,7 +337,7 @@ static int run_once(reduce_commands *commands, const char *const *words, char *s
     const char *output = output_of(words), *line = line_of(commands, words);
     *said = 0;
 
-    note_made(commands, output);
+    reduce_commands_note(commands, output);
     if (!is_done(commands, words, line, output)) {
         /* An interruption may leave the new file, and must not leave the old line as the one that made it. */
         if (output && maker_of(commands, output) >= 0)
@@ -346,9 +358,9 @@ void reduce_measure_words(reduce_commands *commands, const char *const *words)
     char said[SAID];
 
     unlink(output);
-    note_made(commands, output);
+    reduce_commands_note(commands, output);
     const int status = run_quietly(commands, words, said);
-    if (status != SP_OK && !(status == SP_NUMERICAL && exists(output)))
+    if (status != SP_OK && !((status == SP_NUMERICAL || status == SP_NO) && exists(output)))
         tool_fail(status == SP_NO ? SP_NUMERICAL : status, NULL, "%s", *said ? said : words[0]);
 }
 
@@ -378,7 +390,7 @@ void reduce_table_read(reduce_commands *commands, const char *path, reduce_table
 {
     int64_t count;
     char *text = tool_read_bytes(path, "", &commands->pool, &count), *rest, *line = strtok_r(text, "\n", &rest);
-    sp_list values = {0};
+    sp_list values = {0}, first = {0};
 
     *table = (reduce_table){0};
     if (!line)
@@ -398,12 +410,16 @@ void reduce_table_read(reduce_commands *commands, const char *path, reduce_table
             char *end;
             row[c] = field ? strtod(field, &end) : NAN;
             row[c] = field && *field && !*end ? row[c] : NAN;
+            if (c == 0)
+                append(&first, field ? field : "");
         }
         table->rows++;
     }
 
     table->value = tool_allocate_copy(&commands->pool, values.data, values.count, sizeof *table->value);
+    table->row = tool_allocate_copy(&commands->pool, first.data, first.count, sizeof *table->row);
     sp_list_free(&values);
+    sp_list_free(&first);
 }
 
 double reduce_table_value(const reduce_table *table, int64_t row, const char *name)
@@ -411,5 +427,5 @@ double reduce_table_value(const reduce_table *table, int64_t row, const char *na
     for (int64_t c = 0; c < table->columns && row < table->rows; c++)
         if (!strcmp(table->name[c], name))
             return table->value[row * table->columns + c];
-    tool_fail(SP_SYSTEM, NULL, "the table of simvalidate has no %s in row %lld", name, (long long)row);
+    tool_fail(SP_SYSTEM, NULL, "the table of errors has no %s in row %lld", name, (long long)row);
 }

@@ -32,8 +32,14 @@ void reduce_commands_open(reduce_commands *commands, const char *folder, const c
 /* A file of the folder with this text; in the script it is a here-document. Returns its path. */
 const char *reduce_write(reduce_commands *commands, const char *name, const char *text);
 
+/* The same for a file anywhere. Returns `path`. */
+const char *reduce_write_at(reduce_commands *commands, const char *path, const char *text);
+
 /* The path of a file in the folder that a command will make. */
 const char *reduce_path(reduce_commands *commands, const char *name);
+
+/* Marks a file in the folder, beside the output of a command, to be removed with it. */
+void reduce_commands_note(reduce_commands *commands, const char *path);
 
 /* Runs PROGRAM WORD… unless it has been run before; the words end with NULL. Quiet, with this program's threads. Ends
  * this program, with what the other one said, where it failed. reduce_try returns its status instead. */
@@ -43,7 +49,7 @@ void reduce_run_words(reduce_commands *commands, const char *const *words);
 int reduce_try_words(reduce_commands *commands, const char *const *words);
 
 /* Runs a command that makes no part of the model: not in the script, and run every time. Its output is removed before;
- * a program that writes it and then fails has measured that something fails. */
+ * a program that writes it and then fails, or says no, has measured that. */
 void reduce_measure_words(reduce_commands *commands, const char *const *words);
 
 /* Runs a program that draws a picture, which is no part of the model. Returns NULL, or what it said where it failed. */
@@ -60,6 +66,7 @@ void reduce_commands_free(reduce_commands *commands);
 typedef struct reduce_table {
     int64_t rows, columns;
     const char **name; /* [columns] */
+    const char **row;  /* [rows] the text of the first field; NULL: none is kept */
     double *value;     /* [rows, columns] */
 } reduce_table;
 

@@ -1,4 +1,4 @@
-#include "tools/reduce/moves.h"
+#include "tools/reduce/free.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void measure_choice(reduce_search *s)
     const reduce_motion *motions = s->witness.data;
 
     memset(s->choice_error, 0, sizeof s->choice_error);
-    for (int64_t i = 0; i < s->witness.count && !s->polynomials; i++) {
+    for (int64_t i = 0; i < s->witness.count && !s->polynomials && !s->free; i++) {
         const reduce_motion motion = {.loads = motions[i].loads, .path = reduce_numbered(s, "all-elements", i)};
         reduce_table table;
         reduce_say(s, "all elements in the basis");
@@ -57,9 +57,8 @@ static void measure_step(reduce_search *s)
     for (int64_t i = 0; i < s->witness.count; i++)
         reduce_step_error(s, &s->model, motions[i].loads, s->step_error);
     if (s->step_error[q] > choice->error)
-        tool_warn(choice->mesh,
-                  "the time step has an error of %s of %.2g %%: take smaller steps than --dt %s, or --dt auto",
-                  reduce_quantity_name[q], 100 * s->step_error[q], s->step);
+        tool_warn(choice->mesh, "the time step has an error of %s of %.2g %%: take smaller steps than --dt %s%s",
+                  reduce_quantity_name[q], 100 * s->step_error[q], s->step, s->free ? "" : ", or --dt auto");
 }
 
 bool reduce_write_model(reduce_search *s)
@@ -71,6 +70,9 @@ bool reduce_write_model(reduce_search *s)
     s->model.forces = reduce_make_forces(
         s, reduce_text(&s->commands, "%s-%s.npz", choice->name, s->polynomials ? "poly" : "cubature"), s->model.basis,
         s->chosen, 0.1 * choice->error, &s->trained);
+    if (s->free)
+        s->scene = reduce_free_scene(s, &s->model, 0, s->family.count ? s->family.path[0] : NULL,
+                                     reduce_text(&s->commands, "%s-scene.json", choice->name));
 
     s->final = (reduce_point){.r = s->chosen};
     measure_final(s, &s->judges, s->final.error);
@@ -95,8 +97,9 @@ void reduce_open(reduce_search *s)
     s->start = tool_seconds();
     tool_read_mesh(c->mesh, NULL, &s->mesh);
     tool_check(sp_fe_space_new(s->context, &s->mesh.mesh, &s->body), s->mesh.path);
-    if (!s->mesh.mesh.fixed_count)
-        tool_fail(SP_INPUT, c->mesh, "it has no fixed vertices: bodies that are free are not searched for yet");
+    s->free = !s->mesh.mesh.fixed_count;
+    if (s->free)
+        reduce_free_check(s);
 
     s->polynomials = true;
     for (int64_t m = 0; m < s->mesh.mesh.material_count; m++)

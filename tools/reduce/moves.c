@@ -1,6 +1,7 @@
 #include "tools/reduce/moves.h"
 
 #include "tools/common/shell.h"
+#include "tools/reduce/free.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +80,9 @@ static void add_loads(reduce_search *s, reduce_words *w, const char *loads)
         reduce_add_all(w, "--frame", s->choice->frame);
     if (s->choice->damping_mass)
         reduce_add_all(w, "--damping-mass", s->choice->damping_mass);
-    if (s->choice->damping_stiffness)
+    if (s->free)
+        reduce_free_damping(s, w);
+    else if (s->choice->damping_stiffness)
         reduce_add_all(w, "--damping-stiffness", s->choice->damping_stiffness);
 }
 
@@ -87,7 +90,9 @@ static void add_loads(reduce_search *s, reduce_words *w, const char *loads)
 static void add_integrator(const reduce_search *s, reduce_words *w)
 {
     static const char *const names[] = {NULL, "euler", "bdf2"};
-    if (names[s->choice->integrator])
+    if (s->free && s->polynomials) /* as in scenes; other laws are stepped by Newmark's method */
+        reduce_add_all(w, "--integrator", "energy");
+    else if (names[s->choice->integrator])
         reduce_add_all(w, "--integrator", names[s->choice->integrator]);
 }
 
@@ -99,6 +104,8 @@ bool reduce_move(reduce_search *s, const reduce_model *model, const char *loads,
     reduce_commands *c = &s->commands;
     reduce_words w = {0};
 
+    if (model && s->free)
+        return reduce_free_move(s, model, loads, step, steps, every, path);
     reduce_add_all(&w, model ? "simulate" : "simfull", s->choice->mesh);
     if (model)
         add_model(s, &w, model);
@@ -163,6 +170,10 @@ void reduce_measure(reduce_search *s, const reduce_model *model, const char *ran
     const char *path = reduce_path(c, "errors.csv");
     reduce_words w = {0};
 
+    if (s->free) {
+        reduce_free_measure(s, model, ranks, step, motion, table);
+        return;
+    }
     reduce_add_all(&w, "simvalidate", s->choice->mesh);
     add_model(s, &w, model);
     if (ranks)
@@ -221,7 +232,9 @@ static bool halve(reduce_search *s, const reduce_model *model, const char *loads
     reduce_commands *c = &s->commands;
     const double step = strtod(s->step, NULL);
     char coarse[TOOL_SHELL_REAL], fine[TOOL_SHELL_REAL];
-    const reduce_motion motion = {.loads = loads, .path = reduce_path(c, "half.npz")};
+    const reduce_motion motion = {.loads = loads,
+                                  .path = reduce_path(c, "half.npz"),
+                                  .scene = s->free ? reduce_free_scene(s, model, 0, loads, NULL) : NULL};
     reduce_table table;
 
     tool_shell_real(step / factor, coarse);

@@ -339,8 +339,8 @@ void reduce_make_reference(reduce_search *s)
     if (!s->step)
         find_step(s);
 
-    s->full =
-        (double)s->body.dof_count * (double)s->steps * members <= (s->polynomials ? full_work_polynomials : full_work);
+    s->full = s->free || (double)s->body.dof_count * (double)s->steps * members <=
+                             (s->polynomials ? full_work_polynomials : full_work);
     tool_say("%lld degrees of freedom, %lld steps of %s s: the reference is %s", (long long)s->body.dof_count,
              (long long)s->steps, s->step, s->full ? "the full-order model" : "a rich reduced-order model");
     if (s->full)

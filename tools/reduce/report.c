@@ -10,6 +10,14 @@ static const char *const words[REDUCE_QUANTITIES] = {
     [REDUCE_ENERGY] = "energy",     [REDUCE_STRESS] = "stress",     [REDUCE_FREQUENCY] = "frequency",
 };
 
+/* Of a free body these are measured without its rigid motion. */
+static const char *word_of(const reduce_search *s, int quantity)
+{
+    if (s->free && quantity == REDUCE_POSITION)
+        return "deformation";
+    return s->free && quantity == REDUCE_LARGEST ? "the deformation of any vertex" : words[quantity];
+}
+
 /* One line for each rank; that of the chosen one is of the files that were written. */
 static void print_table(const reduce_search *s, FILE *stream)
 {
@@ -47,7 +55,7 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
     const double measured = s->measured[q];
 
     fprintf(stream, "%sr = %lld, %.3g us a step: error of %s at most %.2g %%\n", before, (long long)s->final.r,
-            1e6 * s->final.seconds, words[q], 100 * reduce_final_error(s));
+            1e6 * s->final.seconds, word_of(s, q), 100 * reduce_final_error(s));
     fprintf(stream, "%s  %.2g %% measured beside the full-order model, %s%s, %lld of %lld steps\n", before,
             100 * measured, witness[0].name, s->witness.count > 1 ? " and the others" : "", (long long)s->witness_steps,
             (long long)s->steps);
@@ -58,10 +66,10 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
         fprintf(stream,
                 "%s  nothing is stated of loads under which the reference does not converge: %lld were left out\n",
                 before, (long long)s->lost);
-    if (!s->polynomials && isfinite(s->choice_error[q]))
+    if (!s->polynomials && !s->free && isfinite(s->choice_error[q]))
         fprintf(stream, "%s  %.2g %% error of the choice of elements, measured beside all elements in the basis\n",
                 before, 100 * s->choice_error[q]);
-    else if (!s->polynomials)
+    else if (!s->polynomials && !s->free)
         fprintf(stream,
                 "%s  the error of the choice of elements is unknown: the motion with all elements does not converge\n",
                 before);
@@ -81,11 +89,11 @@ static void write_script(reduce_search *s)
     if (!stream)
         tool_out_of_memory();
 
-    const char *files[] = {s->model.basis, s->model.forces};
+    const char *files[] = {s->model.basis, s->model.forces, s->scene};
     fprintf(stream, "#!/bin/sh\n# The commands that make %s and %s.\n", files[0], files[1]);
     print_statement(s, "# ", stream);
     fprintf(stream, "set -eu\n");
-    reduce_script(&s->commands, TOOL_COUNT(files), files, stream);
+    reduce_script(&s->commands, s->free ? 3 : 2, files, stream);
     if (fclose(stream))
         tool_out_of_memory();
     tool_write_bytes(reduce_text(&s->commands, "%s.sh", c->name), text, (int64_t)length);
@@ -106,9 +114,9 @@ static void draw(reduce_search *s, const char *table)
             const char *name = reduce_quantity_name[drawn[i]];
             reduce_add(&w, reduce_text(c, "%s:%s:%s", table, name, name));
         }
-    reduce_add_all(&w, reduce_text(c, "%s:stated:stated, %s", table, words[s->choice->quantity]), "--log", "--ylabel",
-                   "relative error", "--title", "Largest error over the number r of coordinates", "--size", "720x480",
-                   "-o", picture);
+    reduce_add_all(&w, reduce_text(c, "%s:stated:stated, %s", table, word_of(s, s->choice->quantity)), "--log",
+                   "--ylabel", "relative error", "--title", "Largest error over the number r of coordinates", "--size",
+                   "720x480", "-o", picture);
     const char *said = reduce_draw_words(c, w.word);
     if (said)
         tool_say("no picture of %s: %s", table, said);

@@ -40,6 +40,8 @@ int64_t reduce_make_basis(reduce_search *s, const reduce_basis *b, const char *p
         if (motions[i].path)
             reduce_add(&w, motions[i].path);
     reduce_add_all(&w, "--inner", b->inner, "--equal-files");
+    if (s->free)
+        reduce_add(&w, "--remove-rigid");
     return reduce_make_columns(s, &w, r, path);
 }
 
@@ -82,6 +84,7 @@ static void try_ranks(reduce_search *s, reduce_basis *b, int64_t count, const in
 
     for (int64_t k = 0; k < (s->polynomials ? 1 : count); k++) {
         reduce_model model = b->model;
+        model.r = s->polynomials ? 0 : ranks[k];
         if (!s->polynomials)
             model.forces = reduce_make_forces(s, reduce_numbered(s, "forces", ranks[k]), model.basis, ranks[k],
                                               0.1 * s->choice->error, &s->trained);

@@ -58,6 +58,7 @@ typedef struct reduce_point {
 /* What moves in place of the full-order model. */
 typedef struct reduce_model {
     const char *basis, *forces; /* polynomials or a cubature; NULL: the forces of all elements, projected */
+    int64_t r;                  /* of a cubature with fewer coordinates than the basis has columns; 0: all */
 } reduce_model;
 
 /* Bases that compete: principal directions in the energy or in the mass, of all that are trained or of the corners of
@@ -75,6 +76,7 @@ typedef struct reduce_basis {
 typedef struct reduce_motion {
     const char *loads, *path; /* path NULL: it did not converge */
     const char *name;         /* of the file of loads, or NULL: a random member */
+    const char *scene;        /* whose motion it is; NULL: of a mesh */
 } reduce_motion;
 
 typedef struct reduce_search {
@@ -85,6 +87,7 @@ typedef struct reduce_search {
     tool_mesh mesh;
     sp_fe_space body;
     bool polynomials; /* else a cubature */
+    bool free;        /* no vertex is fixed (free.h) */
     bool full;        /* the reference is the full-order model */
     double start;     /* s */
     const char *step; /* for the other programs */
@@ -107,6 +110,7 @@ typedef struct reduce_search {
 
     /* the files that are written */
     reduce_model model;
+    const char *scene; /* of a free body; NULL: none */
     reduce_point final;
     double measured[REDUCE_QUANTITIES];     /* under the files, by the full-order model */
     double choice_error[REDUCE_QUANTITIES]; /* of a cubature's elements, beside all elements in the same basis */

@@ -193,6 +193,16 @@ at_most() {
     no_faults
 }
 
+@test "a time step that cannot be found" {
+    cd "$BODY"
+    voxelize bar.obj -q -n 3 --enlarge 1 --fill --fix-half-space 1,0,0,1.01 -o small.npz
+    try simreduce small.npz --loads pull.csv --dt auto --duration 0.5 --integrator euler --error 0.0000001% -r 4 -q -o small
+    [ "$code" = 5 ] && [[ $err == 'simreduce: small.npz: no time step down to '*' s keeps a fifth of the error' ]] || fault "exit $code: $err"
+    # the order is found after two steps, and most of a million steps are not tried
+    [ "$(grep -c -- '--steps [0-9]' small.work/commands)" -le 12 ] || fault "$(grep -c -- '--steps' small.work/commands) motions"
+    no_faults
+}
+
 @test "a budget of time takes the most accurate model within it" {
     cd "$BODY"
     # all models are within the first budget, and none within the second

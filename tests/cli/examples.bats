@@ -40,6 +40,8 @@ setup_file() {
  "bodies": [{"name": "ball", "model": "ball", "motion": "free"}, {"name": "floor", "model": "floor"}]}
 END
     pointshell free.npz -q --points 40 -o ball.npz
+    printf '0,0.1,vertex,near:0,0,0,0,20000,8000\n' > knock.csv
+    simfull free.npz -q --loads knock.csv --steps 20 -o flight.npz
     simscene scene.json -q --dt 0.001 --steps 20 -o motion.npz
     local name
     simcut spoon.npz -q --plane 1,0,0,1.5 -o scan.npz # two pieces

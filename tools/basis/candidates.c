@@ -116,6 +116,25 @@ static int take(void *data, int64_t rows, int64_t count, int64_t row, int64_t he
     return status;
 }
 
+static double largest(int64_t count, const double *values)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(values[i]));
+    return most;
+}
+
+/* The deformation of a frame; 0 where it is that of Newton's tolerance in a motion as a whole, such as a free fall. */
+static void deform(const sp_mean_axes *axes, int64_t rows, double *u)
+{
+    static const double least = 1e-9;
+    const double moved = largest(rows, u);
+    if (moved > 0)
+        sp_mean_axes_deformation(axes, u);
+    if (largest(rows, u) <= least * moved)
+        memset(u, 0, (size_t)rows * sizeof *u);
+}
+
 static void read_trajectory(candidates *set, candidate_file *file, sp_reader *reader, json_t *meta)
 {
     sp_trajectory_stream *stream;
@@ -136,7 +155,7 @@ static void read_trajectory(candidates *set, candidate_file *file, sp_reader *re
             if ((frames + f) % set->choice.every)
                 continue;
             if (set->choice.axes)
-                sp_mean_axes_deformation(set->choice.axes, u);
+                deform(set->choice.axes, set->store.rows, u);
             tool_check(put(set, file, file->count++, 0, set->store.rows, u), NULL);
         }
     }

@@ -23,7 +23,9 @@ class Reduced:
     report: str
     """The name of the table of errors over the number of coordinates, CSV."""
     script: str
-    """The name of the shell script that makes the basis and the forces."""
+    """The name of the shell script that makes these files."""
+    scene: Optional[str]
+    """The name of the scene of a free body; None: the body has fixed vertices."""
     r: int
     """The number of coordinates."""
     error: float
@@ -71,6 +73,8 @@ def reduce(mesh: Path, loads: Iterable[Path] = (), *, step: Union[float, str], s
     # The second line of the script: "# The commands that make BASIS and FORCES."
     name = os.fspath(output)
     with open(f'{name}.sh', encoding='utf-8') as script:
-        forces = f'{name}-poly.npz' if f' and {name}-poly.npz.' in script.read(4096) else f'{name}-cubature.npz'
-    return Reduced(f'{name}-basis.npz', forces, f'{name}-report.csv', f'{name}.sh', int(found[1]),
+        text = script.read(4096)
+    forces = f'{name}-poly.npz' if f' and {name}-poly.npz.' in text else f'{name}-cubature.npz'
+    scene = f'{name}-scene.json' if f'# {name}-scene.json is a scene' in text else None
+    return Reduced(f'{name}-basis.npz', forces, f'{name}-report.csv', f'{name}.sh', scene, int(found[1]),
                    float(found[2]) / 100, done.stdout, done.returncode == 0)

@@ -38,7 +38,11 @@ tests() {
 	model = supple.reduce('mesh.npz', ['pull.csv'], step=0.01, duration=0.2, output='model', error=0.05, options=['--held-out', '2'])
 	assert model.kept and 0 < model.error <= 0.05 and model.r >= 1, model
 	assert model.statement.startswith('r = %d,' % model.r), model.statement
-	for path in (model.basis, model.forces, model.report, model.script):
+	assert model.scene is None
+	with open('knock.csv', 'w') as f:
+	    f.write('0,0.1,vertex,near:0,0,0,0,20000,8000\n')
+	free = supple.reduce('free.npz', ['knock.csv'], step=0.01, steps=10, output='free', best=True, options=['--held-out', '1', '-r', '4'])
+	for path in (model.basis, model.forces, model.report, model.script, free.basis, free.forces, free.scene):
 	    assert os.path.exists(path), path
 	assert supple.load(model.basis)['U'].shape[1] == model.r
 	for bad, status, said in (({'error': 2}, supple.Status.USAGE, '--error'), ({'mesh': 'no.npz'}, supple.Status.INPUT, 'no.npz'),

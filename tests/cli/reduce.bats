@@ -354,6 +354,9 @@ moved() {
     refused 2 '^simreduce: free.npz: --dt auto is for bodies with fixed vertices: name a step$' "${free[@]}" --dt auto --duration 1
     refused 2 '^simreduce: free.npz: free bodies move by a method that conserves energy: ' "${free[@]}" --dt 0.02 --integrator euler
     refused 2 '^simreduce: free.npz: of free bodies --quantity position, velocity, ' "${free[@]}" --dt 0.02 --quantity stress
+    try simreduce free.npz --gravity 0,0,-9.81 --dt 0.02 --steps 10 -q -o falls
+    [ "$code" = 3 ] && [[ $err == 'simreduce: masspca: '*'every column is zero: there is nothing to make a basis of' ]] || fault "exit $code: $err"
+    rm -rf falls.work
     refused 2 '^simreduce: free.npz: damping by the mass acts on the rigid motion ' "${free[@]}" --dt 0.02 --damping-mass 1
     refused 3 '^simreduce: no.npz: cannot open: ' simreduce no.npz --loads pull.csv --dt 0.02 -q -o no
     refused 2 '^simreduce: a name that begins with - is an option to the programs that are run: write ./ before it$' simreduce bar.npz --loads pull.csv --dt 0.02 -q -o -

@@ -80,7 +80,8 @@ const char *reduce_free_scene(reduce_search *s, const reduce_model *model, int64
     reduce_commands *c = &s->commands;
     const char *from = path ? path : reduce_path(c, "scene.json");
     const double *g = s->choice->gravity;
-    json_t *body = json_pack("{ss ss ss}", "name", "body", "model", "body", "motion", "free"),
+    json_t *body = json_pack("{ss ss ss ss*}", "name", "body", "model", "body", "motion", "free", "loads",
+                             loads ? relative(c, from, loads) : NULL),
            *of = json_pack("{ss ss ss ss}", "kind", "reduced", "mesh", relative(c, from, s->choice->mesh), "basis",
                            relative(c, from, model->basis), s->polynomials ? "polynomials" : "cubature",
                            relative(c, from, model->forces));
@@ -97,8 +98,6 @@ const char *reduce_free_scene(reduce_search *s, const reduce_model *model, int64
         json_object_set_new(of, "r", json_integer(r));
     if (s->choice->damping_mass || s->choice->damping_stiffness)
         json_object_set_new(of, "damping", json_pack("[f, f]", 0.0, beta));
-    if (loads)
-        json_object_set_new(body, "loads", json_string(relative(c, from, loads)));
     json_t *scene =
         json_pack("{s[f,f,f] s{so} s[o]}", "gravity", g[0], g[1], g[2], "models", "body", of, "bodies", body);
 

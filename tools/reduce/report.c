@@ -91,6 +91,8 @@ static void write_script(reduce_search *s)
 
     const char *files[] = {s->model.basis, s->model.forces, s->scene};
     fprintf(stream, "#!/bin/sh\n# The commands that make %s and %s.\n", files[0], files[1]);
+    if (s->free)
+        fprintf(stream, "# %s is a scene of the body.\n", s->scene);
     print_statement(s, "# ", stream);
     fprintf(stream, "set -eu\n");
     reduce_script(&s->commands, s->free ? 3 : 2, files, stream);

@@ -54,17 +54,6 @@ static void record_idle(sp_load_set *set, int64_t number, bool idle)
         set->first_idle = number;
 }
 
-/* The sum of the forces of a load is part of that of all. */
-static void record_net(sp_load_set *set, int64_t rows, const double *full)
-{
-    double net[3] = {0};
-    for (int64_t i = 0; i < rows; i++)
-        net[i % 3] += full[i];
-    for (int i = 0; i < 3; i++)
-        set->net[i] += net[i];
-    set->sizes += sqrt(net[0] * net[0] + net[1] * net[1] + net[2] * net[2]);
-}
-
 void sp_load_uniform(const sp_fe_space *body, bool lumped, const double *U, int64_t r, const double acceleration[3],
                      double *mass, double *full, double *f)
 {
@@ -99,6 +88,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
 
     set->loads = sp_pool_new(&set->pool, load_count - springs, sizeof *set->loads);
     set->columns = sp_pool_new(&set->pool, set->n * (load_count - springs), sizeof(double));
+    set->net = sp_pool_new(&set->pool, 3 * (load_count - springs), sizeof *set->net);
     set->spring_loads = sp_pool_new(&set->pool, springs, sizeof *set->spring_loads);
     set->acting = sp_pool_new(&set->pool, springs, sizeof *set->acting);
     set->gravity = sp_pool_new(&set->pool, set->n, sizeof(double));
@@ -125,7 +115,8 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
         SP_TRY(sp_load_distribute(context, body, load, full));
         double *column = set->columns + set->n * set->force_count;
         project(body, U, r, full, column);
-        record_net(set, rows, full);
+        for (int64_t i = 0; i < rows; i++)
+            set->net[3 * set->force_count + i % 3] += full[i];
 
         /* A force that is given but has no component along any coordinate has no effect. */
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;

@@ -76,7 +76,7 @@ typedef struct sp_load_set {
     double end;        /* s, the time at which the last load ends; 0 without loads */
     int64_t idle, first_idle; /* number of loads that act on fixed components only, and the number of the first of
                                  these, from 1 */
-    double net[3], sizes;     /* N, the sum of all forces, without their courses, and that of the sizes of their sums */
+    double *net;              /* [3·force_count] N, the sum of the forces of each load, without its course */
 } sp_load_set;
 
 /* U [3·vertices, r] projects for a reduced-order system (n = r); NULL: the full-order system of `body` (n = dof_count).

@@ -146,14 +146,40 @@ static int check_gravity(sp_context *context, sp_model *model, const double grav
                    100 * missed);
 }
 
-/* Loads whose sum is not zero move a body that nothing holds. */
+/* Returns true if two loads have the same times and the same course. */
+static bool act_together(const sp_load *a, const sp_load *b)
+{
+    const sp_course *x = &a->course, *y = &b->course;
+    return a->start == b->start && a->end == b->end && x->kind == y->kind && x->frequency == y->frequency &&
+           x->phase == y->phase && x->count == y->count &&
+           (x->count == 0 || (!memcmp(x->time, y->time, (size_t)x->count * sizeof *x->time) &&
+                              !memcmp(x->factor, y->factor, (size_t)x->count * sizeof *x->factor)));
+}
+
+/* Loads that act together and whose sum is not zero move a body that nothing holds. */
 static int find_drift(sp_context *context, sp_model *model)
 {
-    const double *net = model->loads.net, size = sqrt(net[0] * net[0] + net[1] * net[1] + net[2] * net[2]);
-    if (size <= 1e-9 * model->loads.sizes || !sp_model_kind_reduced(model->kind) || model->loads.spring_count > 0 ||
-        !falls(model->space->mesh, net))
+    const sp_load_set *set = &model->loads;
+    static const double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const sp_mesh *mesh = model->space->mesh;
+    double drift[3] = {0};
+
+    if (!sp_model_kind_reduced(model->kind) || set->spring_count > 0 ||
+        !(falls(mesh, axis[0]) || falls(mesh, axis[1]) || falls(mesh, axis[2])))
         return SP_OK;
-    return fall_missed(context, model, net, &model->drift_missed);
+
+    for (int64_t l = 0; l < set->force_count; l++) {
+        double sum[3] = {0}, sizes = 0;
+        for (int64_t k = 0; k < set->force_count; k++)
+            if (act_together(set->loads[l], set->loads[k])) {
+                sizes += sp_norm3(set->net + 3 * k);
+                for (int i = 0; i < 3; i++)
+                    sum[i] += set->net[3 * k + i];
+            }
+        if (sp_norm3(sum) > fmax(1e-9 * sizes, sp_norm3(drift)))
+            memcpy(drift, sum, sizeof drift);
+    }
+    return sp_norm3(drift) > 0 && falls(mesh, drift) ? fall_missed(context, model, drift, &model->drift_missed) : SP_OK;
 }
 
 /* ---- construction ---- */

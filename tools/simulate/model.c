@@ -286,9 +286,9 @@ void simulation_make(simulation *s)
 
     if (s->model.drift_missed > 1e-3 && !s->before)
         tool_warn(s->choice->basis,
-                  "nothing fixes the mesh, and the loads move it as a whole, which the basis misses by %.3g %% (a body "
-                  "of a scene "
-                  "with \"motion\": \"free\" has a frame that moves: simscene)",
+                  "nothing fixes the mesh, and the loads accelerate it as a whole: the basis misses %.3g %% of that "
+                  "motion (a "
+                  "body of a scene with \"motion\": \"free\" follows its loads: simscene)",
                   100 * s->model.drift_missed);
 
     find_damping(s);

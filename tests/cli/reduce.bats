@@ -329,6 +329,7 @@ moved() {
     simreduce loose.npz --loads knock.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20 --damping-stiffness 0.004 --held-out 1 -r 6 --error 30% -q -o loose > said 2> err || fault "exit $?: $(cat err said)"
     siminfo loose-cubature.npz | grep -q 'cubature' || fault 'no cubature'
     grep -q '"cubature": "loose-cubature.npz"' loose-scene.json || fault "$(< loose-scene.json)"
+    grep -qx ' *0.004' loose-scene.json && grep -qx ' *-9.81' loose-scene.json || fault "digits: $(< loose-scene.json)"
     simscene loose-scene.json --dt 0.005 --steps 5 -q -o loose-motion.npz 2> err || fault "exit $?: $(< err)"
     no_faults
 }

@@ -101,7 +101,7 @@ const char *reduce_free_scene(reduce_search *s, const reduce_model *model, int64
     json_t *scene =
         json_pack("{s[f,f,f] s{so} s[o]}", "gravity", g[0], g[1], g[2], "models", "body", of, "bodies", body);
 
-    char *printed = scene ? json_dumps(scene, JSON_INDENT(2)) : NULL;
+    char *printed = scene ? json_dumps(scene, JSON_INDENT(2) | JSON_REAL_PRECISION((size_t)digits)) : NULL;
     if (!printed)
         tool_out_of_memory();
     const char *text = reduce_text(c, "%s\n", printed);

@@ -48,8 +48,8 @@ static const tool_option options[] = {
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000, .only = "@trajectory",
      .help = "every Nth frame"},
     {"remove-rigid", 0, TOOL_FLAG, &chosen.deformation, .only = "@trajectory",
-     .help = "the deformation in each frame, without the rigid motion of a free body: that which is nearest in the "
-             "mass"},
+     .help = "of each frame the deformation of the free body: its motion without the rigid motion that is nearest in "
+             "the mass"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL,
      .help = "bound on columns and workspace, such as 2G; the rest is in a scratch file", .silent = true},
 };

@@ -27,7 +27,7 @@ static const tool_option options[] = {
              "total is <= atol"},
     {"deformation", 0, TOOL_FLAG, &chosen.deformation,
      .help =
-         "compare the deformation of a free body too, which is its motion without the nearest rigid one in the mass"},
+         "compare the deformation of a free body too: its motion without the rigid motion that is nearest in the mass"},
     {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE",
      .help = "the mesh of trajectories, for probes on its surface and --deformation, or of bases, for --angles and "
              "--projection"},

@@ -15,11 +15,11 @@ typedef struct sp_derivatives_report {
 
 /* Solves K Φ_ij = −(H:Ψ_j)Ψ_i for Φ [3·vertices, pair_count] (0 at fixed components) with i = pair[2c], j = pair[2c+1]
  * (Barbič & James 2005 eq. 15, thesis eq. 2.45), from U [3·vertices, mode_count]. K must be positive definite: the body
- * must be constrained. `memory` bounds the bytes of right-hand sides in memory (0: no bound). It takes one
- * factorization, the exact second derivative of the force, and solves in blocks. Data that are known already may be
- * given and do not change the result: `known`, the flexibility at rest; permutation, the order of its rows
- * (sp_cholesky_new_permuted); else NULL. A restricted flexibility is that of a body with constraints. The bytes of a
- * column do not depend on the other pairs. */
+ * must be constrained. `memory` bounds the bytes of right-hand sides in memory (0: no bound), of which there are at
+ * least eight. It takes one factorization, the exact second derivative of the force, and solves in blocks. Data that
+ * are known already may be given and do not change the result: `known`, the flexibility at rest; permutation, the order
+ * of its rows (sp_cholesky_new_permuted); else NULL. A restricted flexibility is that of a body with constraints. The
+ * bytes of a column do not depend on the other pairs. */
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                          int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
                          sp_flexibility *known, double *derivative, sp_derivatives_report *report) SP_MUST_USE;

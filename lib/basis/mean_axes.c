@@ -3,8 +3,6 @@
 #include "base/mat3.h"
 #include "material/law.h"
 
-#include <string.h>
-
 int sp_mean_axes_new(sp_context *context, const sp_fe_space *space, const sp_sparse *M, sp_mean_axes *axes)
 {
     const int64_t count = space->mesh->vertex_count, n = space->dof_count;

@@ -105,11 +105,14 @@ TEST(groups_of_small_bodies)
            *vector = calloc((size_t)(N + 4) * N, 8), *rigid = test_new(6 * N, 8), lambda[N], eigenvalue[N + 4],
            residual[N + 4];
     int64_t rigid_count;
+
+    /* All eigenvalues by LAPACK */
     for (int i = 0; i < N; i++)
         unit[(N + 1) * i] = 1;
     sp_sparse_times(&context, &b.K, N, unit, K);
     sp_sparse_times(&context, &b.M, N, unit, M);
     CHECK(LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'N', 'U', N, K, N, M, N, lambda) == 0, "LAPACK");
+
     CHECK_OK(sp_rigid_motions(&context, &b.body, &b.M, rigid, &rigid_count));
     for (int64_t count = 7; count < N; count++)
         for (int arpack = 0; arpack < (count < 30 ? 2 : 1); arpack++) {
@@ -212,9 +215,11 @@ TEST(rotations_see_no_force)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
+
     double *H = test_new(b.rows * pairs, 8), *turned = test_new(b.rows, 8), *product = test_new(b.rows, 8), worst = 0,
            largest = 0;
     CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
+
     for (int axis = 0; axis < 3; axis++)
         for (int64_t c = 0; c < pairs; c++) {
             int64_t i = pair[2 * c], j = pair[2 * c + 1];
@@ -233,6 +238,7 @@ TEST(rotations_see_no_force)
             worst = fmax(worst, fabs(left - right));
             largest = fmax(largest, fabs(left));
         }
+
     NOTE("identity holds to %.1e", worst / largest);
     CHECK(worst <= 1e-7 * largest, "off by %g of %g", worst, largest);
 }
@@ -251,11 +257,13 @@ TEST(derivatives_solve_the_projected_equation)
                 pair[2 * pairs] = i;
                 pair[2 * pairs++ + 1] = j;
             }
+
         double *phi = test_new(b.rows * pairs, 8), *H = test_new(b.rows * pairs, 8), *Kp = test_new(b.rows, 8),
                *Mp = test_new(b.rows, 8);
         sp_free_derivatives_report report;
         CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
         CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
+
         double worst = 0, along = 0, asymmetry = 0;
         for (int64_t c = 0; c < pairs; c++) {
             double *p = phi + c * b.rows, *h = H + c * b.rows, lambda = b.lambda[pair[2 * c]], size = 0, left = 0,
@@ -267,6 +275,7 @@ TEST(derivatives_solve_the_projected_equation)
                 size += h[k] * h[k];
                 norm += p[k] * Mp[k];
             }
+
             for (int64_t m = 0; m < b.count; m++) { /* the residual must be in the span of MΨ */
                 double part = 0, orthogonal = 0;
                 for (int64_t k = 0; k < b.rows; k++) {
@@ -282,10 +291,12 @@ TEST(derivatives_solve_the_projected_equation)
             for (int64_t k = 0; k < b.rows; k++)
                 left += Kp[k] * Kp[k];
             worst = fmax(worst, sqrt(left / size));
+
             int64_t i = pair[2 * c] - 6, j = pair[2 * c + 1] - 6, other = j * elastic + i;
             for (int64_t k = 0; k < b.rows && !cube; k++)
                 asymmetry = fmax(asymmetry, fabs(p[k] - phi[other * b.rows + k]) / sqrt(norm));
         }
+
         NOTE("%s: residual %.1e, along the modes %.1e, %lld iterations", cube ? "cube" : "box", worst, along,
              (long long)report.iterations);
         CHECK(worst < 1e-8, "residual %g", worst);
@@ -338,10 +349,12 @@ TEST(derivatives_are_those_of_the_subspace)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
+
     double *phi = test_new(b.rows * pairs, 8), *u = test_new(b.rows, 8), *plus = test_new(b.rows * k, 8),
            *minus = test_new(b.rows * k, 8);
     sp_free_derivatives_report report;
     CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
+
     double previous = 0;
     for (int halving = 0; halving < 3; halving++) {
         double worst = 0;
@@ -356,6 +369,7 @@ TEST(derivatives_are_those_of_the_subspace)
             for (int64_t i = 0; i < b.rows; i++)
                 u[i] = -u[i];
             tangent_subspace(&b, u, k, minus);
+
             for (int64_t c = 0; c < pairs; c++) {
                 if (pair[2 * c + 1] != j)
                     continue;
@@ -368,6 +382,7 @@ TEST(derivatives_are_those_of_the_subspace)
                 worst = fmax(worst, sqrt(error / size));
             }
         }
+
         NOTE("step %g m: derivative off by %.2e%s", 0.004 / (1 << halving), worst,
              halving ? "" : " (relative, worst pair)");
         if (halving)
@@ -385,6 +400,8 @@ TEST(separate_free_pieces_are_refused)
         OWNED(sp_fe_space) body;
         OWNED(sp_sparse) M;
         int64_t count;
+
+        /* The box twice, the second one 5 m away */
         make_box(2, 2, 2, 0.2, 0, &one);
         make_box(2, 2, 4, 0.2, 0, &two); /* room for both */
         two.block[SP_HEX8].count = 2 * one.block[SP_HEX8].count;
@@ -399,6 +416,7 @@ TEST(separate_free_pieces_are_refused)
             two.block[SP_HEX8].node[i] = one.block[SP_HEX8].node[i];
             two.block[SP_HEX8].node[8 * one.block[SP_HEX8].count + i] = one.block[SP_HEX8].node[i] + one.vertex_count;
         }
+
         if (prescribed)
             CHECK_OK(sp_mesh_fix_list(&context, &two, 4, (int64_t[]){0, 1, 3, 9}, 7));
         CHECK_OK(sp_fe_space_new(&context, &two, &body));

@@ -54,21 +54,6 @@ static const tool_option options[] = {
      .help = "bound on columns and workspace, such as 2G; the rest is in a scratch file", .silent = true},
 };
 
-/* The two masses; M and diagonal belong to the caller's pools. */
-static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_fe_space *body, sp_pool *pool, sp_sparse *M,
-                         sp_metric *consistent, sp_metric *lumped)
-{
-    int64_t rows = 3 * mesh->mesh.vertex_count;
-    double *diagonal = tool_allocate_raw(pool, rows, sizeof *diagonal),
-           *mass = tool_allocate_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
-    tool_check(sp_fe_space_mass_compressed(context, body, false, M), mesh->path);
-    sp_fe_space_vertex_mass(body, true, mass);
-    for (int64_t i = 0; i < rows; i++)
-        diagonal[i] = mass[i / 3];
-    *consistent = (sp_metric){.rows = rows, .matrix = M, .dof = body->dof};
-    *lumped = (sp_metric){.rows = rows, .diagonal = diagonal};
-}
-
 /* All files with columns, for messages. */
 static const char *file_names(candidates *set)
 {
@@ -226,7 +211,7 @@ int main(int argc, char **argv)
 
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
-    make_metrics(context, &mesh, &body, &pool, &M, &consistent, &lumped);
+    candidates_masses(context, &mesh, &body, &pool, &M, &consistent, &lumped);
     const sp_metric *metric = chosen.lumped ? &lumped : &consistent;
     if (chosen.deformation)
         tool_check(sp_mean_axes_new(context, &body, &M, &axes), mesh.path);

@@ -4,6 +4,20 @@
 
 #include <math.h>
 
+void candidates_masses(sp_context *context, const tool_mesh *mesh, sp_fe_space *body, sp_pool *pool, sp_sparse *M,
+                       sp_metric *consistent, sp_metric *lumped)
+{
+    int64_t rows = 3 * mesh->mesh.vertex_count;
+    double *diagonal = tool_allocate_raw(pool, rows, sizeof *diagonal),
+           *mass = tool_allocate_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
+    tool_check(sp_fe_space_mass_compressed(context, body, false, M), mesh->path);
+    sp_fe_space_vertex_mass(body, true, mass);
+    for (int64_t i = 0; i < rows; i++)
+        diagonal[i] = mass[i / 3];
+    *consistent = (sp_metric){.rows = rows, .matrix = M, .dof = body->dof};
+    *lumped = (sp_metric){.rows = rows, .diagonal = diagonal};
+}
+
 void candidates_energy(candidates *set, sp_fe_space *body, const sp_metric *mass, bool lumped, sp_sparse *W,
                        sp_metric *energy)
 {

@@ -1,8 +1,12 @@
-/* The inner product of principal directions in the energy, and weights of files in an inner product. */
+/* Inner products of displacements: the masses, the energy, and weights of files in one of them. */
 #ifndef TOOLS_BASIS_INNER_H
 #define TOOLS_BASIS_INNER_H
 
 #include "tools/basis/candidates.h"
+
+/* The consistent and the lumped mass of a body; what they refer to, M and memory of the pool, belongs to the caller. */
+void candidates_masses(sp_context *context, const tool_mesh *mesh, sp_fe_space *body, sp_pool *pool, sp_sparse *M,
+                       sp_metric *consistent, sp_metric *lumped);
 
 /* The metric K + μM over the free degrees of freedom, with the stiffness K at rest and μ [1/s²] the mean of the
  * columns' Rayleigh quotients, weighted by uᵀMu: Σ uᵀKu = μ Σ uᵀMu. Rigid motions have mass only. mass: the metric of

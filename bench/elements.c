@@ -1,4 +1,4 @@
-/* Assembly of the stiffness relative to its numeric Cholesky factorization by CHOLMOD, on one thread, for every element
+/* Assembly of the stiffness relative to its numeric Cholesky factorization, on one thread, for every element
  * type: cubes of curved elements, no two of which are equal, fixed on one side, with about 27,000 degrees of freedom.
  */
 #include "../tests/unit/typed_mesh.h"

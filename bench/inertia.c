@@ -1,9 +1,8 @@
 /* Inertia modes and Lanczos modes as separate processes relative to the unavoidable work (Yang 2015, Table 2): one
- * factorization with the block solves, by CHOLMOD, or with 3k + 20 single solves. argv[1]: folder of the tools;
+ * factorization with the block solves, or with 3k + 20 single solves. argv[1]: folder of the tools;
  * argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Output is written next to the mesh. */
 #include "bench.h"
 #include "linear/cholesky.h"
-#include "linear/internal.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -40,14 +39,13 @@ static double run_once(char **argv, const char *output, int64_t k, bool krylov, 
 /* The time of a process that does only this work, so that its memory comes from the system like that of `modes`. */
 typedef struct work {
     int64_t elements, order;
-    double analysis, factorization, single, library,
-        block; /* s; of solves the minimum of three each; library: of a block, by CHOLMOD's own solve */
+    double analysis, factorization, single, block; /* s; of solves the minimum of three each */
     double nonzeros, flops;
 } work;
 
 static work factor_and_solve(char **argv)
 {
-    work w = {.single = INFINITY, .library = INFINITY, .block = INFINITY};
+    work w = {.single = INFINITY, .block = INFINITY};
     sp_context context = sp_context_default();
     sp_mesh mesh;
     sp_fe_space body;
@@ -60,15 +58,6 @@ static work factor_and_solve(char **argv)
         exit(1);
     double *b = malloc((size_t)(K.order * WIDTH) * 8);
     int64_t *node = malloc((size_t)K.order * 8);
-    cholmod_common common;
-    cholmod_dense right = {.nrow = (size_t)K.order,
-                           .ncol = WIDTH,
-                           .nzmax = (size_t)(K.order * WIDTH),
-                           .d = (size_t)K.order,
-                           .x = b,
-                           .xtype = CHOLMOD_REAL,
-                           .dtype = CHOLMOD_DOUBLE};
-    cholmod_dense *solution = NULL, *y = NULL, *e = NULL;
     bench_random(K.order * WIDTH, 1, b);
     sp_fe_space_nodes(&body, node);
     w.elements = sp_mesh_element_count(&mesh);
@@ -81,7 +70,6 @@ static work factor_and_solve(char **argv)
     if (sp_cholesky_factor(factor, &K) != SP_OK)
         exit(1);
     w.factorization = bench_now() - start;
-    sp_cholmod_start(&common);
     for (int i = 0; i < 3; i++) {
         start = bench_now();
         if (sp_cholesky_solve(factor, 1, b, b) != SP_OK)
@@ -91,10 +79,6 @@ static work factor_and_solve(char **argv)
         if (sp_cholesky_solve(factor, WIDTH, b, b) != SP_OK)
             exit(1);
         w.block = fmin(w.block, bench_now() - start);
-        start = bench_now();
-        if (!cholmod_l_solve2(CHOLMOD_A, sp_cholesky_factor_of(factor), &right, NULL, &solution, NULL, &y, &e, &common))
-            exit(1);
-        w.library = fmin(w.library, bench_now() - start);
     }
     w.nonzeros = sp_cholesky_nonzeros(factor);
     w.flops = sp_cholesky_flops(factor);
@@ -138,7 +122,6 @@ int main(int argc, char **argv)
         w.factorization = fmin(w.factorization, once.factorization);
         w.single = fmin(w.single, once.single);
         w.block = fmin(w.block, once.block);
-        w.library = fmin(w.library, once.library);
         for (int i = 4; i < argc; i++)
             for (int krylov = 0; krylov < 2; krylov++) {
                 double took = run_once(argv, output, atoll(argv[i]), krylov, factor + column * atof(argv[i]),
@@ -148,19 +131,18 @@ int main(int argc, char **argv)
     }
     unlink(output);
     printf("%lld elements, %lld degrees of freedom, factor %.1fM nonzeros (%.1f GB), %.1f GFlop: ordering and analysis "
-           "%.2f s, factorization %.2f s, solve %.3f s, of %d columns %.3f s (by CHOLMOD %.3f s)\n",
+           "%.2f s, factorization %.2f s, solve %.3f s, of %d columns %.3f s \n",
            (long long)w.elements, (long long)w.order, w.nonzeros / 1e6, w.nonzeros * 8e-9, w.flops / 1e9, w.analysis,
-           w.factorization, w.single, WIDTH, w.block, w.library);
+           w.factorization, w.single, WIDTH, w.block);
     for (int i = 4; i < argc; i++) {
         int64_t k = atoll(argv[i]);
         const double *took = seconds[i - 4], *gigabytes = memory[i - 4];
-        double blocks = (double)((k + WIDTH - 1) / WIDTH), block = w.analysis + w.factorization + blocks * w.library,
-               own = w.analysis + w.factorization + blocks * w.block,
+        double blocks = (double)((k + WIDTH - 1) / WIDTH), block = w.analysis + w.factorization + blocks * w.block,
                single = w.analysis + w.factorization + (double)(3 * k + 20) * w.single;
-        printf("  r = %3lld: inertia %7.2f s, %5.2f GB, %.2f of %7.2f s (with solves of ours %.2f of %7.2f s); Lanczos "
+        printf("  r = %3lld: inertia %7.2f s, %5.2f GB, %.2f of %7.2f s; Lanczos "
                "%7.2f s, %5.2f GB, %.2f of %7.2f s; Lanczos / inertia %.2f\n",
-               (long long)k, took[1], gigabytes[1], took[1] / block, block, took[1] / own, own, took[0], gigabytes[0],
-               took[0] / single, single, took[0] / took[1]);
+               (long long)k, took[1], gigabytes[1], took[1] / block, block, took[0], gigabytes[0], took[0] / single,
+               single, took[0] / took[1]);
     }
     return 0;
 }

@@ -34,7 +34,7 @@ static const tool_option options[] = {
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .silent = true, .only = "method=modal solver=direct",
      .help = "bound on the right-hand sides held at a time, such as 500M"},
     {"solver", 0, TOOL_CHOICE, &chosen.solver, NULL, "direct", "direct|slepc|amg", .only = "method=modal",
-     .help = "direct: a factorization by CHOLMOD; without interfaces, under mpirun too, slepc: by MUMPS, amg: by "
+     .help = "direct: a factorization of our own; without interfaces, under mpirun too, slepc: by MUMPS, amg: by "
              "conjugate gradients with algebraic multigrid"},
     {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-10", .low = 1e-14, .high = 1e-2, .only = "solver=amg",
      .help = "residual of the conjugate gradients, relative to the load"},

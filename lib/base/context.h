@@ -31,6 +31,9 @@ typedef struct sp_context {
      * may be NULL. */
     void (*remark)(void *data, const char *text);
     void *remark_data;
+    /* Bytes that the process can still allocate, asked for before large allocations: the system may grant more than it
+     * has, and end the process later. May be NULL. */
+    double (*memory_left)(void);
     /* Polled in long loops; a nonzero value ends the call with SP_SYSTEM. May be NULL. */
     const volatile int *cancel;
 } sp_context;

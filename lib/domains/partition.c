@@ -4,7 +4,7 @@
 #include "base/compare.h"
 #include "base/forest.h"
 #include "base/vec3.h"
-#include "linear/bisect.h"
+#include "linear/order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -49,21 +49,3 @@ void sp_blas_alone_end(int threads)
         pthread_mutex_unlock(&shared.lock);
     }
 }
-
-int sp_blas_serial_begin(void)
-{
-    /* Nothing to do inside of a loop on several threads, whose nested regions have one thread; and in libgomp before
-     * version 12 this setting belongs to the process, so that loops would restore each other's value. */
-    if (omp_in_parallel())
-        return -1;
-
-    const int levels = omp_get_max_active_levels();
-    omp_set_max_active_levels(0);
-    return levels;
-}
-
-void sp_blas_serial_end(int levels)
-{
-    if (levels >= 0)
-        omp_set_max_active_levels(levels);
-}

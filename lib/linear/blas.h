@@ -14,11 +14,4 @@
 int sp_blas_alone_begin(void);
 void sp_blas_alone_end(int threads);
 
-/* Between these two calls OpenMP regions of other libraries run on the calling thread only: CHOLMOD would start four
- * threads of its own even for little work (measured: a small factorization lost 40 % on two processors). Only between
- * sp_blas_alone_begin and its end: a BLAS that counts on several threads and gets one waits for ever for the others.
- * Returns the argument for the closing call. */
-int sp_blas_serial_begin(void);
-void sp_blas_serial_end(int levels);
-
 #endif

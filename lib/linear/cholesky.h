@@ -1,6 +1,7 @@
-/* Sparse Cholesky factorization of symmetric positive definite matrices (CHOLMOD, supernodal, METIS ordering on the
- * graph of vertices). Analysis, numeric factorization and solves are separate, so that a pattern is analysed once.
- * Binaries that contain this are under the GPL because of CHOLMOD's supernodal part. */
+/* Sparse Cholesky factorization of symmetric positive definite matrices, P A Pᵀ = L Lᵀ: nested dissection of the graph
+ * of vertices (linear/order.h), symbolic analysis (linear/symbolic.h), fronts (linear/fronts.h) and substitutions
+ * (linear/supernodes.h). Analysis, numeric factorization and solves are separate, so that a pattern is analysed once.
+ */
 #ifndef SP_LINEAR_CHOLESKY_H
 #define SP_LINEAR_CHOLESKY_H
 
@@ -32,8 +33,17 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix) SP_MUST_U
  * No allocation after the first call with the same count. */
 int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x) SP_MUST_USE;
 
-/* The number of negative eigenvalues of a symmetric matrix (Sylvester's law of inertia), by a simplicial LDLᵀ without
- * pivoting, far slower than the supernodal factorization. SP_NUMERICAL if it breaks down on a zero pivot. */
+/* Half of a solve for columns in the order of the factor, in place: x ← L⁻¹ x or, with `backward`, L⁻ᵀ x. */
+int sp_cholesky_substitute(sp_cholesky *cholesky, bool backward, int64_t count, double *x) SP_MUST_USE;
+
+/* Allocates what solves of up to `count` columns need. */
+int sp_cholesky_reserve(sp_cholesky *cholesky, int64_t count) SP_MUST_USE;
+
+/* [order] the position in the factor of each row. */
+const int32_t *sp_cholesky_position(const sp_cholesky *cholesky);
+
+/* The number of negative eigenvalues of a symmetric matrix (Sylvester's law of inertia), by a factorization L S Lᵀ
+ * without pivoting, S = ±1. SP_NUMERICAL if it breaks down on a zero pivot. */
 int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t *count) SP_MUST_USE;
 
 /* Nonzeros of the factor and flops of the factorization, from the analysis. */

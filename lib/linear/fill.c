@@ -1,7 +1,7 @@
 /* Orderings and their fill, for comparison only (linear/fill.h). */
 #include "linear/fill.h"
 
-#include "linear/internal.h"
+#include "linear/order.h"
 
 #include <stdlib.h>
 
@@ -127,11 +127,7 @@ int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *n
                   int64_t *permutation)
 {
     sp_pool pool = {0};
-    cholmod_common common;
     int status = SP_OK;
-
-    sp_cholmod_start(&common);
-    cholmod_sparse pattern = sp_cholmod_view(matrix);
 
     switch (ordering) {
     case SP_ORDERING_CUTHILL_MCKEE:
@@ -141,11 +137,10 @@ int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *n
         status = order_by_count(context, matrix, &pool, permutation);
         break;
     case SP_ORDERING_DEGREE:
-        if (!cholmod_l_amd(&pattern, NULL, 0, permutation, &common))
-            status = sp_cholmod_failure(context, &common, "minimum degree");
+        status = sp_order_degree(context, matrix, permutation);
         break;
     case SP_ORDERING_DISSECTION:
-        status = sp_cholmod_dissect(context, &common, matrix, node, &pool, permutation);
+        status = sp_order_dissection(context, matrix, node, permutation);
         break;
     case SP_ORDERING_NATURAL:
     default:
@@ -153,30 +148,6 @@ int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *n
             permutation[row] = row;
     }
 
-    cholmod_l_finish(&common);
     sp_pool_free(&pool);
-    return status;
-}
-
-int sp_fill_count(sp_context *context, const sp_sparse *matrix, const int64_t *permutation, double *nonzeros)
-{
-    cholmod_common common;
-    int status = SP_OK;
-    sp_cholmod_start(&common);
-
-    /* The supernodal analysis would store the pattern of L and pad it. */
-    common.supernodal = CHOLMOD_SIMPLICIAL;
-    common.method[0].ordering = CHOLMOD_GIVEN;
-
-    cholmod_sparse pattern = sp_cholmod_view(matrix);
-    cholmod_factor *factor = cholmod_l_analyze_p(&pattern, (int64_t *)permutation, NULL, 0, &common);
-
-    if (factor)
-        *nonzeros = common.lnz;
-    else
-        status = sp_cholmod_failure(context, &common, "analysis");
-
-    cholmod_l_free_factor(&factor, &common);
-    cholmod_l_finish(&common);
     return status;
 }

@@ -20,9 +20,4 @@ enum sp_ordering {
 int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *node, enum sp_ordering ordering,
                   int64_t *permutation) SP_MUST_USE;
 
-/* Nonzeros of L, diagonal included, of P A Pᵀ = L Lᵀ: from the elimination tree, in about the time of reading the
- * matrix and without the memory of L. The type is double, since the number may exceed any memory. */
-int sp_fill_count(sp_context *context, const sp_sparse *matrix, const int64_t *permutation,
-                  double *nonzeros) SP_MUST_USE;
-
 #endif

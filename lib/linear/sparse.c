@@ -154,6 +154,75 @@ int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double toleran
     return SP_OK;
 }
 
+/* Rows ascend, so that the counterparts in each row are met one after the other. next [order] is scratch. */
+static bool has_symmetric_pattern(const sp_sparse *matrix, int64_t *next)
+{
+    memcpy(next, matrix->start, (size_t)matrix->order * sizeof *next);
+    for (int64_t row = 0; row < matrix->order; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
+            const int64_t column = matrix->index[k], at = next[column]++;
+            if (at >= matrix->start[column + 1] || matrix->index[at] != row)
+                return false;
+        }
+    return true;
+}
+
+/* Compressed rows of Aᵀ. next [order] is scratch. */
+static void transpose_pattern(const sp_sparse *matrix, int64_t *next, int64_t *start, int64_t *index)
+{
+    const int64_t n = matrix->order;
+
+    memset(start, 0, (size_t)(n + 1) * sizeof *start);
+    for (int64_t k = 0; k < matrix->start[n]; k++)
+        start[matrix->index[k] + 1]++;
+    for (int64_t row = 0; row < n; row++) {
+        start[row + 1] += start[row];
+        next[row] = start[row];
+    }
+    for (int64_t row = 0; row < n; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            index[next[matrix->index[k]]++] = row;
+}
+
+int sp_sparse_pattern(sp_context *context, const sp_sparse *matrix, sp_sparse *pattern)
+{
+    const int64_t n = matrix->order, entries = matrix->start[n];
+    sp_pool scratch = {0};
+    int status;
+
+    *pattern = (sp_sparse){.order = n, .start = matrix->start, .index = matrix->index};
+    int64_t *next = sp_pool_raw(&scratch, n, sizeof *next);
+    SP_TRY(sp_allocated(context, next));
+    if (has_symmetric_pattern(matrix, next))
+        goto done;
+
+    int64_t *start = sp_pool_raw(&scratch, n + 1, sizeof *start),
+            *index = sp_pool_raw(&scratch, entries, sizeof *index);
+    pattern->start = sp_pool_raw(&pattern->pool, n + 1, sizeof *pattern->start);
+    pattern->index = sp_pool_raw(&pattern->pool, 2 * entries, sizeof *pattern->index);
+    SP_TRY(sp_allocated(context, !scratch.failed && !pattern->pool.failed));
+    transpose_pattern(matrix, next, start, index);
+
+    /* Both lists of a row ascend. */
+    int64_t at = 0;
+    for (int64_t row = 0; row < n; row++) {
+        pattern->start[row] = at;
+        for (int64_t a = matrix->start[row], b = start[row]; a < matrix->start[row + 1] || b < start[row + 1];) {
+            const int64_t own = a < matrix->start[row + 1] ? matrix->index[a] : n,
+                          other = b < start[row + 1] ? index[b] : n;
+            pattern->index[at++] = own < other ? own : other;
+            a += own <= other;
+            b += other <= own;
+        }
+    }
+    pattern->start[n] = at;
+done:
+    sp_pool_free(&scratch);
+    if (status != SP_OK)
+        sp_sparse_free(pattern);
+    return status;
+}
+
 typedef double two __attribute__((vector_size(16)));
 
 SP_INLINE two two_at(const double *x)

@@ -17,7 +17,7 @@ typedef struct sp_nodes {
 enum { SP_NODES_MOST = INT32_MAX / 4 }; /* largest number of columns of a pattern by nodes */
 
 /* Square, structurally symmetric, both triangles stored, columns of a row strictly increasing: the same arrays are the
- * compressed columns of the transpose, which CHOLMOD expects. */
+ * compressed columns of the transpose. */
 typedef struct sp_sparse {
     sp_pool pool;
     int64_t order;
@@ -48,6 +48,11 @@ double sp_sparse_trace(const sp_sparse *matrix);
 /* Checks that start is monotone, columns are in range and increasing, values are finite, and the matrix is symmetric
  * within `tolerance` times the largest entry. SP_INPUT names the row. */
 int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance) SP_MUST_USE;
+
+/* The pattern of A + Aᵀ without values, in the order of the columns: a view of the matrix, if its pattern is symmetric
+ * as it should be, or else a copy. A matrix that is symmetric within a tolerance may store a small entry in one
+ * triangle only. Free with sp_sparse_free. */
+int sp_sparse_pattern(sp_context *context, const sp_sparse *matrix, sp_sparse *pattern) SP_MUST_USE;
 
 /* y = A x for `count` columns, x and y [order, count, column major]. Parallel over rows. */
 void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y);

@@ -1,11 +1,11 @@
-/* CHOLMOD, whose header is in a separate folder on some systems. */
+/* AMD of SuiteSparse, whose header is in a separate folder on some systems. */
 #ifndef SP_LINEAR_SUITESPARSE_H
 #define SP_LINEAR_SUITESPARSE_H
 
-#if __has_include(<suitesparse/cholmod.h>)
-#include <suitesparse/cholmod.h>
+#if __has_include(<suitesparse/amd.h>)
+#include <suitesparse/amd.h>
 #else
-#include <cholmod.h>
+#include <amd.h>
 #endif
 
 #endif

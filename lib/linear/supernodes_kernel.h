@@ -78,22 +78,23 @@ SP_INLINE void NAMED(eliminate)(bool back, const double *L, int columns, int wid
 }
 
 /* Processes `width` of the `pitch` registers of a row of x at a time. */
-SP_INLINE void NAMED(sweep)(const cholmod_factor *factor, bool back, int width, int pitch, NAMED(lanes) * x)
+SP_INLINE void NAMED(sweep)(const sp_symbolic *symbolic, const double *L, const sp_unit *unit, bool back, int width,
+                            int pitch, NAMED(lanes) * x)
 {
-    const int64_t *super = factor->super, *start = factor->pi, *value = factor->px, *row = factor->s,
-                  supernodes = (int64_t)factor->nsuper;
+    const int32_t *index = back ? symbolic->index : symbolic->inside;
 
-    for (int64_t k = 0; k < supernodes; k++) {
-        const int64_t s = back ? supernodes - 1 - k : k, first = super[s], wide = super[s + 1] - first,
-                      rows = start[s + 1] - start[s], last = (wide - 1) / COLUMNS * COLUMNS;
+    for (int64_t k = unit->first; k <= unit->last; k++) {
+        const int64_t s = back ? unit->first + unit->last - k : k, first = symbolic->first[s],
+                      wide = sp_symbolic_columns(symbolic, s), rows = sp_symbolic_rows(symbolic, s),
+                      last = (wide - 1) / COLUMNS * COLUMNS;
 
         /* A few columns of the supernode at a time, from its end in the backward sweep. */
         for (int64_t c = 0; c <= last; c += COLUMNS) {
             const int64_t at = back ? last - c : c;
             const int columns = wide - at < COLUMNS ? (int)(wide - at) : COLUMNS;
-            const double *L = (const double *)factor->x + value[s] + at * rows + at;
-            const part below = {.L = L + columns,
-                                .row = row + start[s] + at + columns,
+            const double *here_L = L + symbolic->value[s] + at * rows + at;
+            const part below = {.L = here_L + columns,
+                                .row = index + symbolic->start[s] + at + columns,
                                 .rows = rows - at - columns,
                                 .stride = rows,
                                 .pitch = pitch};
@@ -102,30 +103,30 @@ SP_INLINE void NAMED(sweep)(const cholmod_factor *factor, bool back, int width, 
                 NAMED(lanes) *here = x + (first + at) * pitch + g;
                 switch (columns) {
                 case 1:
-                    NAMED(eliminate)(back, L, 1, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 1, width, &below, here, x + g);
                     break;
                 case 2:
-                    NAMED(eliminate)(back, L, 2, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 2, width, &below, here, x + g);
                     break;
                 case 3:
-                    NAMED(eliminate)(back, L, 3, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 3, width, &below, here, x + g);
                     break;
                 case 4:
-                    NAMED(eliminate)(back, L, 4, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 4, width, &below, here, x + g);
                     break;
                 case 5:
-                    NAMED(eliminate)(back, L, 5, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 5, width, &below, here, x + g);
                     break;
 #if COLUMNS > 6
                 case 6:
-                    NAMED(eliminate)(back, L, 6, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 6, width, &below, here, x + g);
                     break;
                 case 7:
-                    NAMED(eliminate)(back, L, 7, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, 7, width, &below, here, x + g);
                     break;
 #endif
                 default:
-                    NAMED(eliminate)(back, L, COLUMNS, width, &below, here, x + g);
+                    NAMED(eliminate)(back, here_L, COLUMNS, width, &below, here, x + g);
                     break;
                 }
             }

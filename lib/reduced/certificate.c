@@ -1,4 +1,4 @@
-/* Evaluation; construction is apart, because it needs CHOLMOD and readers of files do not. */
+/* Evaluation; construction is apart, because it needs factorizations and readers of files do not. */
 #include "reduced/certificate.h"
 
 #include "reduced/cubic.h"

@@ -45,7 +45,7 @@ tools() {
         for word in --version -v; do
             try "$tool" "$word"
             [ "$code$err" = 0 ] || fault "$tool $word: exit $code $err"
-            [[ $(< "$stdout") =~ ^$tool\ \(Supple\)\ [0-9]+\.[0-9]+\.[0-9]+[[:space:]]OpenBLAS\ ([0-9.]+.*\ \(.*,\ kernels\ for\ [A-Za-z0-9_]+\)|not\ used),\ SuiteSparse\ [0-9.]+\ \(CHOLMOD\ [0-9.]+\),\ ARPACK\ [0-9.]+$ ]] || fault "$tool $word: $(< "$stdout")"
+            [[ $(< "$stdout") =~ ^$tool\ \(Supple\)\ [0-9]+\.[0-9]+\.[0-9]+[[:space:]]OpenBLAS\ ([0-9.]+.*\ \(.*,\ kernels\ for\ [A-Za-z0-9_]+\)|not\ used),\ SuiteSparse\ [0-9.]+\ \(AMD\ [0-9.]+\),\ METIS\ [0-9.]+,\ ARPACK\ [0-9.]+$ ]] || fault "$tool $word: $(< "$stdout")"
         done
         # they take precedence over all other arguments
         try "$tool" no-such-file --help

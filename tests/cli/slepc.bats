@@ -72,7 +72,7 @@ same_frequencies() {
     no_faults
 }
 
-@test "derivatives are those of CHOLMOD, fixed and free" {
+@test "derivatives are those of our own factorization, fixed and free" {
     needs_module
     bar
     voxelize bar.obj -n 12 --enlarge 1 --fill --tetrahedra --poisson 0.3 -q -o free.npz

@@ -1,8 +1,10 @@
-/* BLAS, LAPACK, CHOLMOD and ARPACK run on the calling thread alone, from one thread and from several: they end, and
- * give the same bytes for any number of threads. The sizes are above those from which OpenBLAS divides its work. */
+/* BLAS, LAPACK, our own factorization and ARPACK run on the calling thread alone, from one thread and from several:
+ * they end, and give the same bytes for any number of threads. The sizes are above those from which OpenBLAS divides
+ * its work. */
 #include "linear/blas.h"
 #include "base/random.h"
 #include "basis/modes.h"
+#include "grid.h"
 #include "linear/cholesky.h"
 #include "test.h"
 #include "tools/process/blas.h"
@@ -103,30 +105,13 @@ TEST(alone_among_threads_of_a_caller)
     free(result);
 }
 
-/* −Δ on a grid of side³ points, plus what makes all eigenvalues different; M = I. */
-static void make_grid(int side, sp_sparse *K, sp_sparse *M)
+static void make_unit(int64_t n, sp_sparse *M)
 {
-    const int64_t n = (int64_t)side * side * side;
-    const int64_t stride[7] = {-(int64_t)side * side, -side, -1, 0, 1, side, (int64_t)side * side};
-    *K = (sp_sparse){.order = n};
     *M = (sp_sparse){.order = n};
-    K->start = sp_pool_new(&K->pool, n + 1, sizeof *K->start);
-    K->index = sp_pool_new(&K->pool, 7 * n, sizeof *K->index);
-    K->value = sp_pool_new(&K->pool, 7 * n, sizeof *K->value);
     M->start = sp_pool_new(&M->pool, n + 1, sizeof *M->start);
     M->index = sp_pool_new(&M->pool, n, sizeof *M->index);
     M->value = sp_pool_new(&M->pool, n, sizeof *M->value);
     for (int64_t i = 0; i < n; i++) {
-        const int64_t at[3] = {i / ((int64_t)side * side), i / side % side, i % side};
-        int64_t end = K->start[i];
-        for (int k = 0; k < 7; k++) {
-            const int axis = k < 3 ? k : 6 - k;
-            if (k != 3 && (k < 3 ? at[axis] == 0 : at[axis] == side - 1))
-                continue;
-            K->index[end] = i + stride[k];
-            K->value[end++] = k == 3 ? 6 + 1e-3 * (double)(at[0] + 2 * at[1] + 4 * at[2]) : -1;
-        }
-        K->start[i + 1] = end;
         M->index[i] = i;
         M->value[i] = 1;
         M->start[i + 1] = i + 1;
@@ -137,7 +122,8 @@ TEST(sparse_for_any_number_of_threads)
 {
     enum { SIDE = 18, ORDER = SIDE * SIDE * SIDE, MODES = 6, COLUMNS = 20 };
     OWNED(sp_sparse) K, M;
-    make_grid(SIDE, &K, &M);
+    make_grid(SIDE, (const double[]){1e-3, 2e-3, 4e-3}, &K); /* all eigenvalues are different */
+    make_unit(ORDER, &M);
     const size_t size = (2 * MODES * ORDER + 2 * MODES + COLUMNS * ORDER) * sizeof(double);
     double *result[MOST_THREADS], *right = test_new(COLUMNS * ORDER, sizeof *right), residual[MODES];
     for (int i = 0; i < COLUMNS * ORDER; i++)

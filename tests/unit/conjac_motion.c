@@ -354,7 +354,7 @@ TEST(compressed_bar_takes_the_definite_matrix)
     release(&b);
 }
 
-/* A linear system keeps its factor, and steps allocate nothing (CHOLMOD does, in factorizations). */
+/* A linear system keeps its factor, and steps allocate nothing, but for updates of fronts in factorizations. */
 TEST(linear_steps_keep_the_factor)
 {
     fixture b;

@@ -551,7 +551,7 @@ TEST(steps_allocate_nothing)
             long before = allocations;
             s.t.system.matrix_start(s.t.system.self, 1);
             const int status =
-                real_factor(s.t.system.self); /* memory that CHOLMOD allocates and frees in a factorization */
+                real_factor(s.t.system.self); /* updates of fronts are allocated and freed in a factorization */
             sp_full_system_solves(&s.t.system, &solves, &products, &factorizations);
             const long each = allocations - before;
             CHECK(status == SP_OK && (solver != SP_SOLVER_JACOBI || each == 0), "%ld allocations", each);

@@ -1,4 +1,4 @@
-/* Memory that is out ends a program at once, whoever asked for it. jansson, libarchive, libgomp, OpenBLAS, CHOLMOD and
+/* Memory that is out ends a program at once, whoever asked for it. jansson, libarchive, libgomp, OpenBLAS, METIS and
  * the orderings behind it each have their own way to fail: they drop a key, print a text of their own, call exit or go
  * on with a null pointer. So the allocators of the C library are wrapped here, in the program, which stands before all
  * libraries: none of them sees an allocation that failed. lib and formats, which others may link, return SP_SYSTEM and

@@ -1,6 +1,7 @@
 #include "tools/common/internal.h"
 
 #include "formats/plain.h"
+#include "tools/common/memory_left.h"
 #include "tools/common/parallel.h"
 #include "tools/process/blas.h"
 #include "tools/process/threads.h"
@@ -131,7 +132,7 @@ static int allowed_processors(void)
     return count > 0 ? count : 1;
 }
 
-/* Libraries print to stdout (CHOLMOD and OpenBLAS do): only data may go there, so the descriptor is set aside. */
+/* Libraries print to stdout (METIS and OpenBLAS do): only data may go there, so the descriptor is set aside. */
 static void reserve_stdout(void)
 {
     for (int i = 0; i < 3;
@@ -220,6 +221,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
                   "OpenBLAS is its serial build without locks, which computes wrongly when several threads call it");
     }
 
+    tool.context.memory_left = tool_memory_left;
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         process_threads_prepare();

@@ -2,6 +2,7 @@
 
 #include "formats/sparse.h"
 #include "linear/fill.h"
+#include "linear/symbolic.h"
 
 static void print_row(const char *name, double count, double order, FILE *stream)
 {
@@ -36,7 +37,7 @@ int fill_print(sp_context *context, sp_file *file, FILE *stream)
 
     for (int i = 0; i < SP_ORDERINGS; i++) {
         SP_TRY(sp_fill_order(context, &matrix, node, orderings[i].ordering, permutation));
-        SP_TRY(sp_fill_count(context, &matrix, permutation, &counts[i]));
+        SP_TRY(sp_symbolic_nonzeros(context, &matrix, permutation, &counts[i]));
     }
 
     fprintf(stream, "%-22s %14lld\n", "rows", (long long)matrix.order);

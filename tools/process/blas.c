@@ -6,6 +6,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include <metis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ void process_blas_versions(char *text, size_t size)
         snprintf(blas, sizeof blas, "OpenBLAS %s (%s, kernels for %s)", version,
                  kind >= 0 && kind <= 2 ? kinds[kind] : "unknown", openblas_get_corename());
     }
-    snprintf(text, size, "%s, SuiteSparse %d.%d.%d (CHOLMOD %d.%d.%d), ARPACK %s", blas, SUITESPARSE_MAIN_VERSION,
-             SUITESPARSE_SUB_VERSION, SUITESPARSE_SUBSUB_VERSION, CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION,
-             CHOLMOD_SUBSUB_VERSION, SUPPLE_ARPACK);
+    snprintf(text, size, "%s, SuiteSparse %d.%d.%d (AMD %d.%d.%d), METIS %d.%d.%d, ARPACK %s", blas,
+             SUITESPARSE_MAIN_VERSION, SUITESPARSE_SUB_VERSION, SUITESPARSE_SUBSUB_VERSION, AMD_MAIN_VERSION,
+             AMD_SUB_VERSION, AMD_SUBSUB_VERSION, METIS_VER_MAJOR, METIS_VER_MINOR, METIS_VER_SUBMINOR, SUPPLE_ARPACK);
 }

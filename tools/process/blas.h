@@ -30,8 +30,8 @@ const char *process_blas_missing(const char **core);
  * system may choose another build than the one that was there at configure time. */
 bool process_blas_without_locks(void);
 
-/* "OpenBLAS 0.3.21 (OpenMP, kernels for SkylakeX), SuiteSparse 5.12.0 (CHOLMOD 3.0.14), ARPACK 3.8.0": the OpenBLAS
- * that runs, or "OpenBLAS not used" in a program that is linked without it, and the others of the build. */
+/* "OpenBLAS 0.3.21 (OpenMP, kernels for SkylakeX), SuiteSparse 5.12.0 (AMD 2.4.6), METIS 5.1.0, ARPACK 3.8.0": the
+ * OpenBLAS that runs, or "OpenBLAS not used" in a program that is linked without it, and the others of the build. */
 void process_blas_versions(char *text, size_t size);
 
 /* Whether products on several threads at once are those of a plain loop. A build of OpenBLAS without locks, or one that

@@ -4,6 +4,7 @@
 #include "tools/common/memory_left.h"
 #include "tools/common/parallel.h"
 #include "tools/process/blas.h"
+#include "tools/process/cores.h"
 #include "tools/process/threads.h"
 
 #include <errno.h>
@@ -125,13 +126,6 @@ static void on_signal(int number)
     raise(number);
 }
 
-static int allowed_processors(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? count : 1;
-}
-
 /* Libraries print to stdout (METIS and OpenBLAS do): only data may go there, so the descriptor is set aside. */
 static void reserve_stdout(void)
 {
@@ -222,7 +216,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     }
 
     tool.context.memory_left = tool_memory_left;
-    tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
+    tool.context.threads = tool.threads > 0 ? (int)tool.threads : process_cores("", getenv("MAKEFLAGS"));
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         process_threads_prepare();
     tool.context.seed = (uint64_t)tool.seed;

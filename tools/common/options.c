@@ -15,7 +15,7 @@ static const tool_option common_options[] = {
     {"output", 'o', TOOL_WRITTEN, &tool.output, "FILE", NULL, .help = "the file to write; - is standard output",
      .silent = true},
     {"threads", 't', TOOL_INTEGER, &tool.threads, "N", NULL, .low = 1, .high = 1024,
-     .help = "threads (default: all allowed processors)", .silent = true},
+     .help = "threads (default: the allowed cores, at most 64)", .silent = true},
     {"seed", 0, TOOL_INTEGER, &tool.seed, "N", "1", .low = 0, .high = 9007199254740992.0,
      .help = "seed of random choices", .silent = true},
     {"quiet", 'q', TOOL_FLAG, &quiet_flag, .help = "no progress, no remarks; errors only", .silent = true},

@@ -29,7 +29,19 @@ load common
     no_faults
 }
 
-@test "the library depends on nothing under the GPL" {
+@test "no program depends on anything under the GPL" {
+    needs_plain_build 'sanitizers add libraries'
+    local program checked=0
+    for program in "$SUPPLE_BUILD"/tools/* "$SUPPLE_BUILD/api/libsupple.so.0"; do
+        [ -f "$program" ] && [ "$(head -c 4 "$program" | tail -c 3)" = ELF ] || continue
+        checked=$((checked + 1))
+        ! ldd "$program" | grep -Ei 'cholmod|umfpack|spqr|klu|cxsparse|fftw|readline|gsl' > found.txt || fault "$program: $(< found.txt)"
+    done
+    [ $checked -gt 30 ] || fault "only $checked programs"
+    no_faults
+}
+
+@test "the library depends on no library of sparse matrices" {
     needs_plain_build 'sanitizers add libraries'
     local library=$SUPPLE_BUILD/api/libsupple.so.0
     ! ldd "$library" | grep -Eiq 'cholmod|suitesparse|metis|arpack|umfpack|spqr|amd\.so|camd|colamd' || fault "$(ldd "$library")"

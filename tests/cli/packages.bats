@@ -145,8 +145,8 @@ assert all(isinstance(line, str) for part in (*recipe["requirements"].values(), 
         done
     done > foreign.txt
     [ ! -s foreign.txt ] || fault "$(< foreign.txt)"
-    # named as in Debian: libopenblas0-openmp, libcholmod3, liblapacke-dev …
-    for name in libopenblas libgfortran libcholmod libmetis libarpack libpng libsndfile libfreetype libfontconfig liblapacke libjansson nettle-dev; do
+    # named as in Debian: libopenblas0-openmp, libmetis5, liblapacke-dev …
+    for name in libopenblas libgfortran libamd libmetis libarpack libpng libsndfile libfreetype libfontconfig liblapacke libjansson nettle-dev; do
         ls licences/"$name"* > said.txt 2>&1 || fault "no licence of $name"
     done
     grep -q 'common-licenses/GPL' -r licences && ls licences/GPL* > said.txt 2>&1 || fault 'no text of the GPL'

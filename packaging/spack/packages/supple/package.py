@@ -19,7 +19,7 @@ class Supple(MesonPackage):
     # Spack builds the sources in which this recipe is.
     git = "file://" + os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..", ".."))
 
-    license("MIT AND GPL-2.0-or-later")
+    license("MIT")
 
     version("main", branch="main")
     version("0.1.0", tag="v0.1.0")
@@ -37,6 +37,7 @@ class Supple(MesonPackage):
 
     depends_on("openblas threads=openmp")
     depends_on("suite-sparse")
+    depends_on("metis")
     depends_on("arpack-ng")
     depends_on("libarchive")
     depends_on("zlib-api")

@@ -1,10 +1,12 @@
 /* Sparse Cholesky factorization of a stiffness matrix beside CHOLMOD's supernodal one, with the same order of the rows,
- * alternating: bench-factor MESH ROUNDS [THREADS]…. The matrix is K of the mesh, which has fixed vertices, at rest.
- * Prints one row of a table for each number of threads: seconds (median) of analysis, factorization, one solve and a
- * block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative residuals. */
+ * alternating: bench-factor MESH ROUNDS [THREADS]…. With `graph` for ROUNDS it prints the tasks of a factorization on
+ * one thread, which bench/schedule.py distributes to more workers than there are. The matrix is K of the mesh, which
+ * has fixed vertices, at rest. Prints one row of a table for each number of threads: seconds (median) of analysis,
+ * factorization, one solve and a block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative
+ * residuals. */
 #include "bench.h"
 #include "linear/cholesky.h"
-#include "linear/sparse.h"
+#include "linear/fronts.h"
 
 #if __has_include(<suitesparse/cholmod.h>)
 #include <suitesparse/cholmod.h>
@@ -134,6 +136,29 @@ static void make_matrix(sp_context *context, const char *path, sp_sparse *A, int
     free(node);
 }
 
+static void print_task(void *data, const sp_task *t)
+{
+    static const char *const names[] = {"unit", "add", "diagonal", "rows", "product", "update", "add-after"};
+    const sp_symbolic *s = data;
+    printf("%lld,%lld,%s,%lld,%lld,%lld,%.9f\n", (long long)t->unit, (long long)s->units[t->unit].parent,
+           names[t->kind], (long long)t->c, (long long)t->i, (long long)t->j, t->seconds);
+}
+
+static void print_graph(sp_context *context, const sp_sparse *A, const int64_t *permutation)
+{
+    sp_symbolic s;
+    sp_fronts *fronts;
+    int64_t pivot;
+
+    check(context, sp_symbolic_new(context, A, permutation, &s));
+    check(context, sp_fronts_new(context, &s, &fronts));
+    double *L = sp_memory_new((size_t)s.value[s.count] * sizeof *L);
+    check(context, sp_fronts_factor(fronts, A, L, NULL, &pivot)); /* warms memory up */
+    printf("unit,parent,kind,c,i,j,seconds\n");
+    sp_fronts_watch(fronts, print_task, &s);
+    check(context, sp_fronts_factor(fronts, A, L, NULL, &pivot));
+}
+
 int main(int argc, char **argv)
 {
     sp_context context = sp_context_default();
@@ -145,6 +170,10 @@ int main(int argc, char **argv)
         return 2;
     bench_begin();
     make_matrix(&context, argv[1], &A, &permutation, &nonzeros, &flops);
+    if (strcmp(argv[2], "graph") == 0) {
+        print_graph(&context, &A, permutation);
+        return 0;
+    }
     double *b = malloc((size_t)(A.order * WIDTH) * sizeof *b), *x = malloc((size_t)(A.order * WIDTH) * sizeof *x);
     bench_random(A.order * WIDTH, 1, b);
     const int rounds = atoi(argv[2]) < MOST ? atoi(argv[2]) : MOST;

@@ -35,8 +35,10 @@ struct sp_fronts {
     /* During a factorization */
     const sp_sparse *matrix;
     double *L, *sign;
-    int64_t failed; /* the first column that failed, order: none */
-    bool memory;    /* … that there is memory */
+    int64_t failed;                                 /* the first column that failed, order: none */
+    bool memory;                                    /* … that there is memory */
+    void (*watch)(void *data, const sp_task *task); /* NULL: nobody */
+    void *watch_data;
 };
 
 /* A front: its panel L [rows, columns] and its update [below, below]. */
@@ -48,6 +50,7 @@ typedef struct front {
     double *L, *U;
     double *sign; /* [columns] or NULL */
     bool shared;  /* tiles are tasks */
+    int64_t unit;
 } front;
 
 static int64_t below(const sp_symbolic *s, int64_t k)
@@ -151,6 +154,25 @@ double sp_fronts_memory(const sp_fronts *f)
     return most * sizeof **f->update;
 }
 
+void sp_fronts_watch(sp_fronts *f, void (*watch)(void *data, const sp_task *task), void *data)
+{
+    f->watch = watch;
+    f->watch_data = data;
+}
+
+static double task_begin(const front *a)
+{
+    return a->shared && a->all->watch ? omp_get_wtime() : 0;
+}
+
+static void task_end(const front *a, enum sp_task_kind kind, int64_t c, int64_t i, int64_t j, double start)
+{
+    if (a->shared && a->all->watch)
+        a->all->watch(
+            a->all->watch_data,
+            &(sp_task){.kind = kind, .unit = a->unit, .c = c, .i = i, .j = j, .seconds = omp_get_wtime() - start});
+}
+
 /* The first column that fails does not depend on the order in which tasks run: what comes before it is always tried. */
 static void fail_at(sp_fronts *f, int64_t column)
 {
@@ -190,6 +212,7 @@ static int eliminate_indefinite(int n, double *A, int stride, double *sign)
 static void eliminate_diagonal(const front *a, int c, int n)
 {
     double *A = a->L + c + (int64_t)c * a->rows;
+    const double start = task_begin(a);
 
     if (is_lost(a->all, a->first + c))
         return;
@@ -197,18 +220,21 @@ static void eliminate_diagonal(const front *a, int c, int n)
                            : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, a->rows) - 1;
     if (at >= 0)
         fail_at(a->all, a->first + c + at);
+    task_end(a, SP_TASK_DIAGONAL, c, c, c, start);
 }
 
 /* `count` rows from `row` on, below the diagonal tile of n columns at c: A ← A L⁻ᵀ S. */
 static void eliminate_rows(const front *a, int c, int n, int row, int count)
 {
     double *A = a->L + row + (int64_t)c * a->rows;
+    const double start = task_begin(a);
 
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, count, n, 1,
                 a->L + c + (int64_t)c * a->rows, a->rows, A, a->rows);
     for (int j = 0; a->sign && j < n; j++)
         if (a->sign[c + j] < 0)
             cblas_dscal(count, -1, A + (int64_t)j * a->rows, 1);
+    task_end(a, SP_TASK_ROWS, c, row, c, start);
 }
 
 /* C ← β C − L_i S L_jᵀ for the rows i and j of the panel and its columns from c on, n of them; the lower triangle where
@@ -218,11 +244,8 @@ static void subtract(const front *a, int c, int n, int i, int rows, int j, int c
 {
     const double *left = a->L + i + (int64_t)c * a->rows, *right = a->L + j + (int64_t)c * a->rows;
     int right_stride = a->rows;
+    const double start = task_begin(a);
 
-    if (!a->sign && i == j) {
-        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rows, n, -1, left, a->rows, beta, C, stride);
-        return;
-    }
     if (a->sign) {
         double *scaled = a->all->workers[omp_get_thread_num()].scaled;
         for (int k = 0; k < n; k++)
@@ -231,8 +254,12 @@ static void subtract(const front *a, int c, int n, int i, int rows, int j, int c
         right = scaled;
         right_stride = TILE;
     }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, n, -1, left, a->rows, right, right_stride, beta,
-                C, stride);
+    if (!a->sign && i == j)
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rows, n, -1, left, a->rows, beta, C, stride);
+    else
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, n, -1, left, a->rows, right, right_stride,
+                    beta, C, stride);
+    task_end(a, j < a->columns ? SP_TASK_PRODUCT : SP_TASK_UPDATE, c, i, j, start);
 }
 
 static int least(int a, int b)
@@ -287,34 +314,36 @@ static void update_tiles(const front *a)
 #pragma omp taskwait
 }
 
-/* Adds columns [from, end) of the update [m, m] of a child; row i of it is row to[i] of the matrix at `sum`. */
-static void add_columns(const int32_t *to, int64_t m, const double *update, int64_t from, int64_t end, double *sum,
+/* Adds columns [from, end) of the update of a child; row i of it is row to[i] of the matrix at `sum`. */
+static void add_columns(const front *a, const int32_t *to, int64_t child, int64_t from, int64_t end, double *sum,
                         int64_t stride)
 {
+    const int64_t m = below(a->all->symbolic, child);
+    const double *update = a->all->update[child], start = task_begin(a);
+
     for (int64_t k = from; k < end; k++) {
         const double *column = update + k * m;
         double *target = sum + to[k] * stride;
         for (int64_t i = k; i < m; i++)
             target[to[i]] += column[i];
     }
+    task_end(a, sum == a->L ? SP_TASK_ADD_TO_PANEL : SP_TASK_ADD_TO_UPDATE, from, child, 0, start);
 }
 
 /* Adds the columns [from, end) of a child's update, in tasks where the front is shared. */
 static void add_update(const front *a, const worker *w, int64_t child, int64_t from, int64_t end, double *sum,
                        int64_t stride)
 {
-    const int64_t m = below(a->all->symbolic, child);
-    const double *update = a->all->update[child];
     const int32_t *to = w->to;
 
     if (!a->shared) {
-        add_columns(to, m, update, from, end, sum, stride);
+        add_columns(a, to, child, from, end, sum, stride);
         return;
     }
     for (int64_t k = from; k < end; k += ADD_COLUMNS) {
         const int64_t stop = end - k < ADD_COLUMNS ? end : k + ADD_COLUMNS;
 #pragma omp task
-        add_columns(to, m, update, k, stop, sum, stride);
+        add_columns(a, to, child, k, stop, sum, stride);
     }
 #pragma omp taskwait
 }
@@ -393,7 +422,8 @@ static void eliminate(sp_fronts *f, const sp_unit *own, int64_t k)
                .tile = (int)((columns + tiles - 1) / tiles),
                .L = f->L + s->value[k],
                .sign = f->sign ? f->sign + s->first[k] : NULL,
-               .shared = own->above};
+               .shared = own->above,
+               .unit = own - s->units};
 
     assemble_panel(&a, w, k);
     if (a.shared || a.sign)
@@ -428,6 +458,8 @@ static void eliminate(sp_fronts *f, const sp_unit *own, int64_t k)
 static void eliminate_unit(sp_fronts *f, const sp_unit *own)
 {
     worker *w = &f->workers[omp_get_thread_num()];
+    const double start = f->watch ? omp_get_wtime() : 0;
+
     w->top[0] = w->top[1] = 0;
 
     for (int64_t k = own->first; k <= own->last; k++) {
@@ -437,6 +469,10 @@ static void eliminate_unit(sp_fronts *f, const sp_unit *own)
         if (memory && !is_lost(f, f->symbolic->first[k]))
             eliminate(f, own, k);
     }
+    if (f->watch)
+        f->watch(
+            f->watch_data,
+            &(sp_task){.kind = SP_TASK_UNIT, .unit = own - f->symbolic->units, .seconds = omp_get_wtime() - start});
 }
 
 /* Children are made before their parent, which waits for all of them. */

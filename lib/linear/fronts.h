@@ -15,6 +15,29 @@ typedef struct sp_fronts sp_fronts;
 int sp_fronts_new(sp_context *context, const sp_symbolic *symbolic, sp_fronts **fronts) SP_MUST_USE;
 void sp_fronts_free(sp_fronts *fronts); /* NULL is allowed */
 
+/* A task of a factorization, for measurements (bench/factor.c): a whole unit, or a part of a unit above the subtrees,
+ * in the order in which they depend on each other: columns of children's updates that are added to the panel; the panel
+ * by tiles (diagonal, rows below, products); tiles of the update; and columns that are added to it. */
+enum sp_task_kind {
+    SP_TASK_UNIT,
+    SP_TASK_ADD_TO_PANEL,
+    SP_TASK_DIAGONAL,
+    SP_TASK_ROWS,
+    SP_TASK_PRODUCT,
+    SP_TASK_UPDATE,
+    SP_TASK_ADD_TO_UPDATE
+};
+
+typedef struct sp_task {
+    enum sp_task_kind kind;
+    int64_t unit;
+    int64_t c, i, j; /* first column of the eliminated tiles, first row and column of the tile; or the child in i */
+    double seconds;
+} sp_task;
+
+/* Calls `watch` after each task, on the thread that ran it. */
+void sp_fronts_watch(sp_fronts *fronts, void (*watch)(void *data, const sp_task *task), void *data);
+
 /* Bytes of the updates at their peak, if the tasks run one after the other. */
 double sp_fronts_memory(const sp_fronts *fronts);
 

@@ -202,9 +202,10 @@ rod() {
     simulate rod.npz --basis rod-basis.npz --poly rod-poly.npz --gravity 1,0,-1 --steps 200 --dt 0.05 -q -o rod-motion.npz
     try simverify rod-motion.npz rod-poly.npz rod-basis.npz rod.npz -q
     [ "$code" = 0 ] || fault "$(grep -v ^ok "$stdout")"
-    # kinetic and strain energy: slightly larger in the frame of the largest value
+    # kinetic and strain energy: slightly larger in the frame of the largest value. The section is a square, so that the last bits choose the
+    # directions of pairs of modes, on which the limit of rounding depends: 9e-9 to 2e-7 of the largest energy; 1e-5 of the strain energy is 1e-6 of it
     for column in 0 1; do
-        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" rod-motion.npz forged.npz "e = m['energy/000000'][:, $column]; e[e.argmax()] *= 1 + 1e-6" || fault forge.py
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" rod-motion.npz forged.npz "e = m['energy/000000'][:, $column]; e[e.argmax()] *= 1 + 1e-5" || fault forge.py
         try simverify forged.npz rod-poly.npz rod-basis.npz rod.npz -q
         [ "$code" = 1 ] && grep -q '^FAIL forged.npz .* energy of 201 frames' "$stdout" || fault "column $column: $(grep 'energy of' "$stdout")"
     done

@@ -1,12 +1,13 @@
 /* Sparse Cholesky factorization of a stiffness matrix beside CHOLMOD's supernodal one, with the same order of the rows,
  * alternating: bench-factor MESH ROUNDS [THREADS]…. With `graph` for ROUNDS it prints the tasks of a factorization on
- * one thread, which bench/schedule.py distributes to more workers than there are. The matrix is K of the mesh, which
- * has fixed vertices, at rest. Prints one row of a table for each number of threads: seconds (median) of analysis,
- * factorization, one solve and a block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative
- * residuals. */
+ * one thread, which bench/schedule.py distributes to more workers than there are; with `analysis` what a factorization
+ * would need, from the pattern alone. The matrix is K of the mesh, which has fixed vertices, at rest. Prints one row of
+ * a table for each number of threads: seconds (median) of analysis, factorization, one solve and a block of 24, ours
+ * and CHOLMOD's, both with BLAS on one thread; and the relative residuals. */
 #include "bench.h"
 #include "linear/cholesky.h"
 #include "linear/fronts.h"
+#include "linear/order.h"
 
 #if __has_include(<suitesparse/cholmod.h>)
 #include <suitesparse/cholmod.h>
@@ -159,6 +160,32 @@ static void print_graph(sp_context *context, const sp_sparse *A, const int64_t *
     check(context, sp_fronts_factor(fronts, A, L, NULL, &pivot));
 }
 
+static int print_analysis(sp_context *context, const char *path)
+{
+    sp_mesh mesh;
+    sp_fe_space body;
+    sp_symbolic s;
+    sp_fronts *fronts;
+
+    bench_read(context, path, &mesh, &body);
+    check(context, sp_fe_space_pattern(context, &body));
+    const int64_t n = body.pattern.order;
+    int64_t *node = malloc((size_t)n * sizeof *node), *permutation = malloc((size_t)n * sizeof *permutation);
+    sp_fe_space_nodes(&body, node);
+    double start = bench_now();
+    check(context, sp_order_dissection(context, &body.pattern, node, permutation));
+    const double order = bench_now() - start;
+    start = bench_now();
+    check(context, sp_symbolic_new(context, &body.pattern, permutation, &s));
+    check(context, sp_fronts_new(context, &s, &fronts));
+    printf(
+        "%lld elements, n %lld: order %.1f s, analysis %.1f s; nonzeros of L %.4g, stored %.4g (%.1f GB), updates %.1f "
+        "GB, flops %.4g\n",
+        (long long)sp_mesh_element_count(&mesh), (long long)n, order, bench_now() - start, s.nonzeros,
+        (double)s.value[s.count], 8e-9 * (double)s.value[s.count], 1e-9 * sp_fronts_memory(fronts), s.flops);
+    return 0; /* the process ends here, so that nothing needs to be freed */
+}
+
 int main(int argc, char **argv)
 {
     sp_context context = sp_context_default();
@@ -169,6 +196,8 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     bench_begin();
+    if (strcmp(argv[2], "analysis") == 0)
+        return print_analysis(&context, argv[1]);
     make_matrix(&context, argv[1], &A, &permutation, &nonzeros, &flops);
     if (strcmp(argv[2], "graph") == 0) {
         print_graph(&context, &A, permutation);

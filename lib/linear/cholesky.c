@@ -12,6 +12,10 @@
  * threads. */
 enum { SOLVE_BLOCK = 16 };
 
+/* Entries of L times columns from which threads share the units of one solve: below, waking them costs as much as it
+ * saves (measured: 5 ms at 5 million entries). */
+#define SHARED_WORK 2e7
+
 struct sp_cholesky {
     sp_context *context;
     sp_pool pool;
@@ -130,28 +134,28 @@ typedef struct block {
     double *x, *space;
 } block;
 
-/* SIMD vectors in each block of `count` columns. */
-static int groups_for(const sp_cholesky *cholesky, int64_t count)
+/* SIMD vectors in each block of `count` columns: as many in each, of as few blocks as there can be, but `parts` if
+ * there are so many vectors. */
+static int groups_for(const sp_cholesky *cholesky, int64_t count, int64_t parts)
 {
     if (!cholesky->lanes || count == 1)
         return 0;
 
-    /* As many in each block, of as few blocks as there can be. */
     const int64_t vectors = (count + SP_LANES - 1) / SP_LANES,
-                  blocks = (vectors + SP_SUPERNODES_GROUPS - 1) / SP_SUPERNODES_GROUPS;
+                  least = (vectors + SP_SUPERNODES_GROUPS - 1) / SP_SUPERNODES_GROUPS,
+                  wanted = parts < vectors ? parts : vectors, blocks = wanted > least ? wanted : least;
     return (int)((vectors + blocks - 1) / blocks);
 }
 
-/* The most columns of a block. */
-static int64_t width_for(const sp_cholesky *cholesky, int64_t count)
+/* Columns of such a block. */
+static int64_t width_of(int groups, int64_t count)
 {
-    const int groups = groups_for(cholesky, count);
     return groups ? groups * SP_LANES : count < SOLVE_BLOCK ? count : SOLVE_BLOCK;
 }
 
 int sp_cholesky_reserve(sp_cholesky *cholesky, int64_t count)
 {
-    const int64_t width = width_for(cholesky, count);
+    const int64_t width = width_of(groups_for(cholesky, count, 1), count);
 
     if (width <= cholesky->width)
         return SP_OK;
@@ -251,22 +255,25 @@ static int substitute(sp_cholesky *cholesky, bool forward, bool backward, const 
 
     /* The threads divide the blocks of columns or, where those are few, the units of each. */
     SP_PASS(sp_cholesky_reserve(cholesky, count));
-    const int64_t most = width_for(cholesky, count), blocks = (count + most - 1) / most;
-    const bool many = blocks >= 2 * threads, one_by_one = many || threads == 1 || s->unit_count == 1;
+    const int64_t widest = width_of(groups_for(cholesky, count, 1), count), fewest = (count + widest - 1) / widest;
+    const bool shared = threads > 1 && s->unit_count > 1 && fewest < 2 * threads &&
+                        (double)s->value[s->count] * (double)widest >= SHARED_WORK;
+    const int groups = groups_for(cholesky, count, shared ? 1 : threads);
+    const int64_t most = width_of(groups, count), blocks = (count + most - 1) / most;
 
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (many && threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (!shared && threads > 1)
     for (int64_t k = 0; k < blocks; k++) {
         const int64_t first = k * most;
         const block own = {.cholesky = cholesky,
                            .forward = forward,
                            .backward = backward,
-                           .groups = groups_for(cholesky, count),
+                           .groups = groups,
                            .width = count - first < most ? count - first : most,
                            .row = row,
                            .b = b + first * s->order,
                            .x = x + first * s->order,
                            .space = cholesky->space[omp_get_thread_num()]};
-        (one_by_one ? sweep_one_by_one : sweep_in_tasks)(&own);
+        (shared ? sweep_in_tasks : sweep_one_by_one)(&own);
     }
     return SP_OK;
 }

@@ -126,11 +126,10 @@ done:
 
 int sp_order_degree(sp_context *context, const sp_sparse *matrix, int64_t *permutation)
 {
-    SuiteSparse_long *start = (SuiteSparse_long *)matrix->start, *index = (SuiteSparse_long *)matrix->index;
     double control[AMD_CONTROL];
 
     amd_l_defaults(control);
-    const int result = (int)amd_l_order(matrix->order, start, index, (SuiteSparse_long *)permutation, control, NULL);
+    const int result = (int)amd_l_order(matrix->order, matrix->start, matrix->index, permutation, control, NULL);
     if (result == AMD_OUT_OF_MEMORY)
         return sp_fail_memory(context);
     return result < 0 ? sp_fail(context, SP_NUMERICAL, "minimum degree failed (AMD status %d)", result) : SP_OK;

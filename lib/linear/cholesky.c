@@ -26,6 +26,7 @@ struct sp_cholesky {
     bool lanes;     /* several right-hand sides are solved in SIMD lanes */
     int64_t below;  /* most rows below a supernode */
     int64_t width;  /* of the workspaces */
+    int threads;    /* of solves, as there were at the analysis */
     double **space; /* [threads] of [places + below, width] */
     char *tokens;   /* [units + 1] stand for them in dependences */
     int64_t *permutation;
@@ -56,6 +57,7 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
     SP_PASS(sp_allocated(context, cholesky));
     cholesky->context = context;
     cholesky->lanes = sp_supernodes_fast();
+    cholesky->threads = context->threads;
 
     cholesky->permutation = permutation ? sp_pool_copy(&cholesky->pool, permutation, matrix->order, sizeof *permutation)
                                         : sp_pool_raw(&cholesky->pool, matrix->order, sizeof *permutation);
@@ -160,7 +162,7 @@ int sp_cholesky_reserve(sp_cholesky *cholesky, int64_t count)
     if (width <= cholesky->width)
         return SP_OK;
     cholesky->width = 0;
-    for (int t = 0; t < cholesky->context->threads; t++) {
+    for (int t = 0; t < cholesky->threads; t++) {
         sp_pool_drop(&cholesky->pool, cholesky->space[t]);
         cholesky->space[t] = sp_pool_raw(&cholesky->pool, (cholesky->symbolic.places + cholesky->below) * width,
                                          sizeof *cholesky->space[t]);
@@ -224,7 +226,7 @@ static void sweep_in_tasks(const block *k)
     char *token = k->cholesky->tokens;
     (void)token; /* stands in dependences only */
 
-#pragma omp parallel num_threads(k->cholesky->context->threads)
+#pragma omp parallel num_threads(k->cholesky->threads)
 #pragma omp single
     {
         for (int64_t u = 0; k->forward && u < s->unit_count; u++) {
@@ -246,7 +248,7 @@ static int substitute(sp_cholesky *cholesky, bool forward, bool backward, const 
                       const double *b, double *x)
 {
     const sp_symbolic *s = &cholesky->symbolic;
-    const int threads = cholesky->context->threads;
+    const int threads = cholesky->threads;
 
     if (!cholesky->ready)
         return sp_fail(cholesky->context, SP_NUMERICAL, "there is no factorization to solve with");

@@ -29,6 +29,7 @@ struct sp_fronts {
     bool *odd;             /* [count] depth in its subtree */
     int64_t room[2];       /* numbers in the stacks of a worker */
     int64_t most_rows;
+    int threads;     /* as there were at the analysis */
     worker *workers; /* [threads] */
     char *tokens;    /* [unit_count + 1] stand for units in dependences */
     double **update; /* [count] lower triangle [m, m, column major] of the rows below a supernode */
@@ -89,6 +90,7 @@ int sp_fronts_new(sp_context *context, const sp_symbolic *s, sp_fronts **result)
     SP_PASS(sp_allocated(context, f));
     f->context = context;
     f->symbolic = s;
+    f->threads = context->threads;
 
     f->child = sp_pool_raw(&f->pool, s->count, sizeof *f->child);
     f->next = sp_pool_raw(&f->pool, s->count, sizeof *f->next);
@@ -178,6 +180,7 @@ static void fail_at(sp_fronts *f, int64_t column)
 {
 #pragma omp critical(sp_fronts)
     if (column < f->failed)
+#pragma omp atomic write
         f->failed = column;
 }
 
@@ -478,7 +481,7 @@ static void eliminate_unit(sp_fronts *f, const sp_unit *own)
 /* Children are made before their parent, which waits for all of them. */
 static void eliminate_all(sp_fronts *f)
 {
-    const int threads = f->symbolic->unit_count > 1 ? f->context->threads : 1;
+    const int threads = f->symbolic->unit_count > 1 ? f->threads : 1;
     char *token = f->tokens;
     (void)token; /* stands in dependences only */
 
@@ -495,7 +498,7 @@ int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *s
 {
     const int64_t n = f->symbolic->order;
 
-    for (int t = 0; sign && t < f->context->threads; t++)
+    for (int t = 0; sign && t < f->threads; t++)
         if (!f->workers[t].scaled) {
             f->workers[t].scaled = sp_pool_raw(&f->pool, TILE * TILE, sizeof *f->workers[t].scaled);
             SP_PASS(sp_allocated(f->context, f->workers[t].scaled));

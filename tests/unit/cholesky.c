@@ -168,6 +168,26 @@ TEST(a_single_solve_for_any_number_of_threads)
     context.threads = 1;
 }
 
+/* The workspaces are those of the threads at the analysis. */
+TEST(more_threads_after_the_analysis)
+{
+    enum { COLUMNS = 50 };
+    OWNED(sp_sparse) K;
+    OWNED_POINTER(sp_cholesky) *factor = NULL;
+    make_grid(SIDE, (const double[]){0, 0, 0}, &K);
+    double *b = test_new(ORDER * COLUMNS, 8), *first = test_new(ORDER * COLUMNS, 8), *x = test_new(ORDER * COLUMNS, 8);
+    for (int i = 0; i < ORDER * COLUMNS; i++)
+        b[i] = random_number(6, i);
+    context.threads = 2;
+    CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
+    for (context.threads = 1; context.threads <= MOST_THREADS; context.threads += MOST_THREADS - 1) {
+        CHECK_OK(sp_cholesky_factor(factor, &K));
+        CHECK_OK(sp_cholesky_solve(factor, COLUMNS, b, context.threads == 1 ? first : x));
+    }
+    CHECK(!memcmp(first, x, sizeof *x * ORDER * COLUMNS), "other bytes");
+    context.threads = 1;
+}
+
 /* All tasks that may run before the pivot are tried, whatever fails beside them. */
 TEST(one_failure_for_any_number_of_threads)
 {

@@ -95,7 +95,8 @@ static void theirs(sp_context *context, const sp_sparse *A, const int64_t *permu
     cholmod_factor *factor = cholmod_l_analyze_p(&matrix, (SuiteSparse_long *)permutation, NULL, 0, &common);
     t->stage[0][round] = bench_now() - start;
     start = bench_now();
-    cholmod_l_factorize(&matrix, factor, &common);
+    if (!factor || !cholmod_l_factorize(&matrix, factor, &common) || common.status != CHOLMOD_OK)
+        exit(1);
     t->stage[1][round] = bench_now() - start;
     for (int64_t count = 1; count <= WIDTH; count += WIDTH - 1) {
         right.ncol = (size_t)count;
@@ -154,6 +155,8 @@ static void print_graph(sp_context *context, const sp_sparse *A, const int64_t *
     check(context, sp_symbolic_new(context, A, permutation, &s));
     check(context, sp_fronts_new(context, &s, &fronts));
     double *L = sp_memory_new((size_t)s.value[s.count] * sizeof *L);
+    if (!L)
+        exit(1);
     check(context, sp_fronts_factor(fronts, A, L, NULL, &pivot)); /* warms memory up */
     printf("unit,parent,kind,c,i,j,seconds\n");
     sp_fronts_watch(fronts, print_task, &s);
@@ -193,7 +196,7 @@ int main(int argc, char **argv)
     int64_t *permutation;
     double nonzeros, flops;
 
-    if (argc < 3)
+    if (argc < 3 || (strcmp(argv[2], "graph") != 0 && strcmp(argv[2], "analysis") != 0 && atoi(argv[2]) < 1))
         return 2;
     bench_begin();
     if (strcmp(argv[2], "analysis") == 0)

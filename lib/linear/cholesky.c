@@ -12,8 +12,8 @@
  * threads. */
 enum { SOLVE_BLOCK = 16 };
 
-/* Entries of L times columns from which threads share the units of one solve: below, waking them costs as much as it
- * saves (measured: 5 ms at 5 million entries). */
+/* The least product of entries of L and columns at which threads share the units of one solve: below, waking them costs
+ * as much as it saves (measured: 5 ms with 5 million entries). */
 #define SHARED_WORK 2e7
 
 struct sp_cholesky {
@@ -28,7 +28,7 @@ struct sp_cholesky {
     int64_t width;  /* of the workspaces */
     int threads;    /* of solves, as there were at the analysis */
     double **space; /* [threads] of [places + below, width] */
-    char *tokens;   /* [units + 1] stand for them in dependences */
+    char *tokens;   /* [units + 1] an address for each, for depend clauses only */
     int64_t *permutation;
 };
 
@@ -136,8 +136,8 @@ typedef struct block {
     double *x, *space;
 } block;
 
-/* SIMD vectors in each block of `count` columns: as many in each, of as few blocks as there can be, but `parts` if
- * there are so many vectors. */
+/* SIMD vectors in each block: `count` columns are divided evenly into as few blocks as possible, but at least into
+ * `parts` blocks if there are so many vectors. */
 static int groups_for(const sp_cholesky *cholesky, int64_t count, int64_t parts)
 {
     if (!cholesky->lanes || count == 1)
@@ -157,6 +157,9 @@ static int64_t width_of(int groups, int64_t count)
 
 int sp_cholesky_reserve(sp_cholesky *cholesky, int64_t count)
 {
+    if (count < 1)
+        return SP_OK;
+
     const int64_t width = width_of(groups_for(cholesky, count, 1), count);
 
     if (width <= cholesky->width)
@@ -224,10 +227,10 @@ static void sweep_in_tasks(const block *k)
 {
     const sp_symbolic *s = &k->cholesky->symbolic;
     char *token = k->cholesky->tokens;
-    (void)token; /* stands in dependences only */
+    (void)token; /* used in depend clauses only */
 
 #pragma omp parallel num_threads(k->cholesky->threads)
-#pragma omp single
+#pragma omp master
     {
         for (int64_t u = 0; k->forward && u < s->unit_count; u++) {
             const sp_unit *unit = &s->units[u];
@@ -241,6 +244,19 @@ static void sweep_in_tasks(const block *k)
             sweep_unit(k, unit, true);
         }
     }
+}
+
+/* Block k of `count` columns that are divided as `all` says, in the workspace of the thread. */
+static void sweep_block(const block *all, int64_t k, int64_t count, void (*sweep)(const block *))
+{
+    const int64_t first = k * all->width, n = all->cholesky->symbolic.order;
+    block own = *all;
+
+    own.width = count - first < all->width ? count - first : all->width;
+    own.b += first * n;
+    own.x += first * n;
+    own.space = all->cholesky->space[omp_get_thread_num()];
+    sweep(&own);
 }
 
 /* x = L⁻¹ b, L⁻ᵀ b, or both in this order, for `count` columns; row as in block. */
@@ -263,20 +279,23 @@ static int substitute(sp_cholesky *cholesky, bool forward, bool backward, const 
     const int groups = groups_for(cholesky, count, shared ? 1 : threads);
     const int64_t most = width_of(groups, count), blocks = (count + most - 1) / most;
 
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (!shared && threads > 1)
-    for (int64_t k = 0; k < blocks; k++) {
-        const int64_t first = k * most;
-        const block own = {.cholesky = cholesky,
-                           .forward = forward,
-                           .backward = backward,
-                           .groups = groups,
-                           .width = count - first < most ? count - first : most,
-                           .row = row,
-                           .b = b + first * s->order,
-                           .x = x + first * s->order,
-                           .space = cholesky->space[omp_get_thread_num()]};
-        (shared ? sweep_in_tasks : sweep_one_by_one)(&own);
-    }
+    /* A parallel region inside of another one, even of one thread, would start new threads. */
+    const block all = {.cholesky = cholesky,
+                       .forward = forward,
+                       .backward = backward,
+                       .groups = groups,
+                       .width = most,
+                       .row = row,
+                       .b = b,
+                       .x = x};
+    for (int64_t k = 0; shared && k < blocks; k++)
+        sweep_block(&all, k, count, sweep_in_tasks);
+    if (shared)
+        return SP_OK;
+
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && blocks > 1)
+    for (int64_t k = 0; k < blocks; k++)
+        sweep_block(&all, k, count, sweep_one_by_one);
     return SP_OK;
 }
 

@@ -14,19 +14,19 @@ typedef struct sp_cholesky sp_cholesky;
 int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node,
                     sp_cholesky **cholesky) SP_MUST_USE;
 
-/* The same with a known order of the rows: permutation [order] is a permutation of all rows from
+/* The same with a known ordering of the rows: permutation [order] is a permutation of all rows from
  * sp_cholesky_permutation for this pattern; the results are then the same to the last bit. */
 int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation,
                              sp_cholesky **cholesky) SP_MUST_USE;
 
-/* [order] the rows in the order of the dissection, before the postordering; NULL if the order is 0. The rows of a node
+/* [order] the rows in the order of the dissection, before the postordering. The rows of a node
  * are contiguous and ascending. */
 const int64_t *sp_cholesky_permutation(const sp_cholesky *cholesky);
 
 void sp_cholesky_free(sp_cholesky *cholesky); /* NULL is allowed */
 
-/* Numeric factorization of a matrix with the analysed pattern. SP_NUMERICAL, with the column, if it is not positive
- * definite; the factor is then unusable until the next call. */
+/* Numeric factorization of a matrix with the analysed pattern. SP_NUMERICAL, with the position in the factor, if it
+ * is not positive definite; the factor is then unusable until the next call. */
 int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix) SP_MUST_USE;
 
 /* x = A⁻¹ b, [order, count, column major]; x may be b. The same bytes for any number of threads.
@@ -43,7 +43,7 @@ int sp_cholesky_reserve(sp_cholesky *cholesky, int64_t count) SP_MUST_USE;
 const int32_t *sp_cholesky_position(const sp_cholesky *cholesky);
 
 /* The number of negative eigenvalues of a symmetric matrix (Sylvester's law of inertia), by a factorization L S Lᵀ
- * without pivoting, S = ±1. SP_NUMERICAL if it breaks down on a zero pivot. */
+ * without pivoting, S = ±1. SP_NUMERICAL if a pivot is so small that its sign is not certain. */
 int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t *count) SP_MUST_USE;
 
 /* Nonzeros of the factor and flops of the factorization, from the analysis. */

@@ -51,6 +51,15 @@ static void put_last(int64_t n, int64_t d, const int64_t *last, const bool *is_l
 
 static int find_entries(sp_condense *condense, const sp_sparse *matrix, const int64_t *last, const bool *is_last)
 {
+    for (int64_t k = 0; k < condense->d; k++) {
+        bool diagonal = false;
+        for (int64_t e = matrix->start[last[k]]; e < matrix->start[last[k] + 1]; e++)
+            diagonal |= matrix->index[e] == last[k];
+        if (!diagonal)
+            return sp_fail(condense->context, SP_INPUT, "row %lld of the matrix stores no diagonal entry",
+                           (long long)last[k]);
+    }
+
     /* The first pass counts the entries of A_dd, the second one lists them. */
     for (int pass = 0; pass < 2; pass++) {
         condense->entries = 0;
@@ -114,6 +123,7 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
             condense->first[s++] = position[row];
 
     SP_TRY(reserve(condense, d + extra));
+    SP_TRY(sp_cholesky_reserve(condense->factor, d + extra));
 done:
     sp_pool_free(&scratch);
     if (status == SP_OK)

@@ -23,8 +23,7 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix) SP_MUST_USE;
 
 /* mapping: Z [s, d + count, column major] receives −A_ss⁻¹ A_sd in the first d columns, and the other columns are
  * replaced by A_ss⁻¹ times them. Without `mapping` Z [s, count] has these `count` columns only. Rows s are in
- * increasing order. Columns are processed in fixed blocks, one block per thread at a time. Nothing is allocated for up
- * to `extra` such columns. */
+ * increasing order. Nothing is allocated for up to `extra` such columns. */
 int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double *Z) SP_MUST_USE;
 
 #endif

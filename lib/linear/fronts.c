@@ -11,6 +11,9 @@ enum {
     TILE = 256,       /* rows and columns of a tile: products of tiles run at nine tenths of the speed of large ones */
     ADD_COLUMNS = 128 /* columns of an update that are added in one task */
 };
+#define LEAST_SHARED 4e6 /* fewer flops in a front, or numbers to add, are no tasks */
+#define LEAST_ADDED 1e5
+#define LEAST_PIVOT 1e-14 /* of L S Lᵀ, relative to the largest entry: smaller ones have no certain sign */
 
 /* What a thread needs for one front. */
 typedef struct worker {
@@ -31,14 +34,16 @@ struct sp_fronts {
     int64_t most_rows;
     int threads;     /* as there were at the analysis */
     worker *workers; /* [threads] */
-    char *tokens;    /* [unit_count + 1] stand for units in dependences */
+    char *tokens;    /* [count + 1] an address for each unit, for depend clauses only */
     double **update; /* [count] lower triangle [m, m, column major] of the rows below a supernode */
     /* During a factorization */
     const sp_sparse *matrix;
     double *L, *sign;
-    int64_t failed;                                 /* the first column that failed, order: none */
-    bool memory;                                    /* … that there is memory */
-    void (*watch)(void *data, const sp_task *task); /* NULL: nobody */
+    double least; /* pivots of L S Lᵀ are larger */
+    bool cancelled;
+    int64_t failed;                                 /* first column whose pivot failed; order: none */
+    bool memory;                                    /* false after a failed allocation */
+    void (*watch)(void *data, const sp_task *task); /* or NULL */
     void *watch_data;
 };
 
@@ -54,13 +59,20 @@ typedef struct front {
     int64_t unit;
 } front;
 
+/* About the flops of a front. */
+static double front_work(const sp_symbolic *s, int64_t k)
+{
+    const double rows = (double)sp_symbolic_rows(s, k);
+    return (double)sp_symbolic_columns(s, k) * rows * rows;
+}
+
 static int64_t below(const sp_symbolic *s, int64_t k)
 {
     return sp_symbolic_rows(s, k) - sp_symbolic_columns(s, k);
 }
 
-/* The largest numbers of entries on the two stacks, over all subtrees. An update is on the stack of its depth: when its
- * parent takes it, it and its siblings are on top of it. */
+/* The largest numbers of entries on the two stacks, over all subtrees. Each update is on the stack of its depth, even
+ * or odd: when the parent adds the updates of its children, these are on top of theirs. */
 static void measure_stacks(sp_fronts *f)
 {
     const sp_symbolic *s = f->symbolic;
@@ -153,7 +165,8 @@ double sp_fronts_memory(const sp_fronts *f)
             now -= taken * taken;
         }
     }
-    return most * sizeof **f->update;
+    const double stacks = (double)(f->threads * (f->room[0] + f->room[1]));
+    return (most + stacks) * sizeof **f->update;
 }
 
 void sp_fronts_watch(sp_fronts *f, void (*watch)(void *data, const sp_task *task), void *data)
@@ -192,12 +205,13 @@ static bool is_lost(sp_fronts *f, int64_t column)
     return failed < column;
 }
 
-/* A = L S Lᵀ of a tile, without pivoting; returns the column of a pivot that is zero or not finite, else −1. */
-static int eliminate_indefinite(int n, double *A, int stride, double *sign)
+/* A = L S Lᵀ of a tile, without pivoting; returns the column of a pivot that is below `least` or not finite, else −1.
+ */
+static int eliminate_indefinite(int n, double *A, int stride, double least, double *sign)
 {
     for (int p = 0; p < n; p++) {
         double *column = A + (int64_t)p * stride;
-        if (column[p] == 0 || !isfinite(column[p]))
+        if (!(fabs(column[p]) > least && isfinite(column[p])))
             return p;
         sign[p] = column[p] < 0 ? -1 : 1;
         column[p] = sqrt(fabs(column[p]));
@@ -219,8 +233,11 @@ static void eliminate_diagonal(const front *a, int c, int n)
 
     if (is_lost(a->all, a->first + c))
         return;
-    const int at = a->sign ? eliminate_indefinite(n, A, a->rows, a->sign + c)
-                           : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, a->rows) - 1;
+    int at = a->sign ? eliminate_indefinite(n, A, a->rows, a->all->least, a->sign + c)
+                     : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, a->rows) - 1;
+    for (int p = 0; at < 0 && p < n; p++) /* dpotrf passes over numbers that are not finite */
+        if (!isfinite(A[p + (int64_t)p * a->rows]))
+            at = p;
     if (at >= 0)
         fail_at(a->all, a->first + c + at);
     task_end(a, SP_TASK_DIAGONAL, c, c, c, start);
@@ -276,8 +293,8 @@ static int tile_end(const front *a, int row)
     return row < a->columns ? least(row + a->tile, a->columns) : least(row + TILE, a->rows);
 }
 
-/* The panel by tiles: each column of tiles is eliminated, and subtracted from those on its right. The places of tiles
- * stand for them in the dependences. */
+/* The panel by tiles: each column of tiles is eliminated, and subtracted from those on its right. The first entry of a
+ * tile stands for it in depend clauses. */
 static void eliminate_tiles(const front *a)
 {
     const int64_t rows = a->rows;
@@ -339,7 +356,7 @@ static void add_update(const front *a, const worker *w, int64_t child, int64_t f
 {
     const int32_t *to = w->to;
 
-    if (!a->shared) {
+    if (!a->shared || (double)(end - from) * (double)below(a->all->symbolic, child) < LEAST_ADDED) {
         add_columns(a, to, child, from, end, sum, stride);
         return;
     }
@@ -425,7 +442,7 @@ static void eliminate(sp_fronts *f, const sp_unit *own, int64_t k)
                .tile = (int)((columns + tiles - 1) / tiles),
                .L = f->L + s->value[k],
                .sign = f->sign ? f->sign + s->first[k] : NULL,
-               .shared = own->above,
+               .shared = own->above && front_work(s, k) >= LEAST_SHARED,
                .unit = own - s->units};
 
     assemble_panel(&a, w, k);
@@ -469,7 +486,10 @@ static void eliminate_unit(sp_fronts *f, const sp_unit *own)
         bool memory;
 #pragma omp atomic read
         memory = f->memory;
-        if (memory && !is_lost(f, f->symbolic->first[k]))
+        if (f->context->cancel && *f->context->cancel)
+#pragma omp atomic write
+            f->cancelled = true;
+        if (memory && !(f->context->cancel && *f->context->cancel) && !is_lost(f, f->symbolic->first[k]))
             eliminate(f, own, k);
     }
     if (f->watch)
@@ -481,13 +501,14 @@ static void eliminate_unit(sp_fronts *f, const sp_unit *own)
 /* Children are made before their parent, which waits for all of them. */
 static void eliminate_all(sp_fronts *f)
 {
-    const int threads = f->symbolic->unit_count > 1 ? f->threads : 1;
+    const int64_t units = f->symbolic->unit_count;
+    const int threads = units > 1 || (units == 1 && f->symbolic->units[0].above) ? f->threads : 1;
     char *token = f->tokens;
-    (void)token; /* stands in dependences only */
+    (void)token; /* used in depend clauses only */
 
 #pragma omp parallel num_threads(threads)
-#pragma omp single
-    for (int64_t u = 0; u < f->symbolic->unit_count; u++) {
+#pragma omp master
+    for (int64_t u = 0; u < units; u++) {
         const sp_unit *own = &f->symbolic->units[u];
 #pragma omp task depend(inout : token[u]) depend(in : token[own->parent])
         eliminate_unit(f, own);
@@ -509,6 +530,14 @@ int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *s
     f->sign = sign;
     f->failed = n;
     f->memory = true;
+    f->cancelled = false;
+
+    /* What a failed pivot leaves behind is computed on, but not used. */
+    f->least = 0;
+    for (int64_t i = 0; sign && i < n; i++)
+        sign[i] = 1;
+    for (int64_t e = 0; sign && e < matrix->start[n]; e++)
+        f->least = fmax(f->least, LEAST_PIVOT * fabs(matrix->value[e]));
     eliminate_all(f);
 
     /* Nothing is left, unless the factorization ended early. */
@@ -518,6 +547,8 @@ int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *s
     }
     if (!f->memory)
         return sp_fail_memory(f->context);
+    if (f->cancelled)
+        return sp_fail(f->context, SP_SYSTEM, "cancelled");
 
     *pivot = f->failed;
     if (f->failed == n)

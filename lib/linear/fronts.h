@@ -2,8 +2,9 @@
  * eliminated in a dense matrix, its front, to which the updates of its children are added; what it leaves is its own
  * update for its parent.
  *
- * Subtrees with little work are tasks, and so are the fronts above them, whose tiles are tasks again. What is divided
- * depends on the pattern only, and sums have one order: the factor has the same bytes for any number of threads. */
+ * Subtrees with little work are tasks, and so are the fronts above them, whose tiles are tasks again. The division into
+ * tasks depends on the pattern only, and all sums have a fixed order: the factor has the same bytes for any number of
+ * threads. */
 #ifndef SP_LINEAR_FRONTS_H
 #define SP_LINEAR_FRONTS_H
 
@@ -31,22 +32,25 @@ enum sp_task_kind {
 typedef struct sp_task {
     enum sp_task_kind kind;
     int64_t unit;
-    int64_t c, i, j; /* first column of the eliminated tiles, first row and column of the tile; or the child in i */
+    int64_t c, i, j; /* first column of the eliminated tiles, first row and column of the tile; of columns that are
+                      * added: the first one in the child's update, and the child */
     double seconds;
 } sp_task;
 
 /* Calls `watch` after each task, on the thread that ran it. */
 void sp_fronts_watch(sp_fronts *fronts, void (*watch)(void *data, const sp_task *task), void *data);
 
-/* Bytes of the updates at their peak, if the tasks run one after the other. */
+/* Bytes that updates take at least: those of the subtrees of all threads, and at their peak those of units that run one
+ * after the other. */
 double sp_fronts_memory(const sp_fronts *fronts);
 
 /* Factors the matrix into L [symbolic->value[symbolic->count]]. Calls of BLAS are made by each thread alone
  * (linear/blas.h).
  *
- * sign NULL: A = L Lᵀ. SP_NUMERICAL, with a message, and *pivot the first column whose pivot is not positive. Otherwise
- * A = L S Lᵀ without pivoting, sign [order] receives the diagonal S of ±1, and SP_NUMERICAL means that the pivot is 0
- * or not finite. */
+ * sign NULL: A = L Lᵀ. Returns SP_NUMERICAL, with a message, if a pivot is not positive; *pivot is then the first such
+ * column. Otherwise A = L S Lᵀ without pivoting, and sign [order] receives the diagonal S of ±1; SP_NUMERICAL then
+ * means that a pivot is not finite, or below 1e-14 of the
+ * largest entry, so that its sign is not certain. */
 int sp_fronts_factor(sp_fronts *fronts, const sp_sparse *matrix, double *L, double *sign, int64_t *pivot) SP_MUST_USE;
 
 #endif

@@ -29,36 +29,41 @@ static int make_graph(sp_context *context, int64_t count, const int64_t *start, 
     return SP_OK;
 }
 
+/* METIS draws random numbers by rand, and seeds it at each call: the calls of this process take turns. */
+static pthread_mutex_t metis_turn = PTHREAD_MUTEX_INITIALIZER;
+
 typedef struct guard {
     struct sigaction term, abort;
     sigset_t mask;
 } guard;
 
-/* METIS catches SIGTERM and SIGABRT while it runs, by which it also ends itself where memory is out. It puts back the
- * handlers that were there without their flags, and jumps out of its own, which leaves the signal blocked where its
- * handler was set with BSD semantics. */
+/* Nested dissection by METIS catches SIGTERM and SIGABRT while it runs, by which it also ends itself where memory is
+ * out. It puts back the handlers that were there without their flags, and jumps out of its own, which leaves the signal
+ * blocked where its handler was set with BSD semantics. */
 static guard guard_begin(void)
 {
     guard g;
+    pthread_mutex_lock(&metis_turn);
     sigaction(SIGTERM, NULL, &g.term);
     sigaction(SIGABRT, NULL, &g.abort);
     pthread_sigmask(SIG_SETMASK, NULL, &g.mask);
     return g;
 }
 
-/* The signal was for the process, and goes on to it: our graphs and options have nothing else that METIS calls an error
- * of its input. */
+/* METIS_ERROR is SIGTERM, which was for the process and goes on to it. */
 static int guard_end(const guard *g, sp_context *context, int result)
 {
     sigaction(SIGTERM, &g->term, NULL);
     sigaction(SIGABRT, &g->abort, NULL);
     pthread_sigmask(SIG_SETMASK, &g->mask, NULL);
+    pthread_mutex_unlock(&metis_turn);
 
     if (result == METIS_OK)
         return SP_OK;
     if (result == METIS_ERROR_MEMORY)
         return sp_fail_memory(context);
-    raise(SIGTERM);
+    if (result == METIS_ERROR)
+        raise(SIGTERM);
     return sp_fail(context, SP_SYSTEM, "ordering failed (METIS status %d)", result);
 }
 
@@ -70,7 +75,7 @@ int sp_order_dissection(sp_context *context, const sp_sparse *matrix, const int6
     metis_graph g = {0};
     int status;
 
-    /* METIS rejects an empty graph, and has nothing to order in a single node. */
+    /* METIS rejects an empty graph. */
     if (n == 0)
         return SP_OK;
 

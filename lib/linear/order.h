@@ -1,5 +1,5 @@
-/* Fill-reducing orders of the rows of sparse symmetric matrices, and division of a graph in two, by METIS and AMD. They
- * have indices of 32 bits: SP_SYSTEM names the limit where a graph is larger. */
+/* Fill-reducing orderings of the rows of sparse symmetric matrices, by METIS and AMD, and division of a graph in two,
+ * by METIS. METIS has indices of 32 bits: SP_SYSTEM names the limit where a graph is larger. */
 #ifndef SP_LINEAR_ORDER_H
 #define SP_LINEAR_ORDER_H
 
@@ -19,7 +19,8 @@ enum { SP_SIDE_SEPARATOR = 2 };
 /* side [count] receives 0, 1 or SP_SIDE_SEPARATOR for each node, such that no edge joins the sides 0 and 1, which have
  * about the same weight. The graph is symmetric without loops: the neighbours of node i are index[start[i]] …
  * index[start[i + 1] − 1], increasing. weight [count] ≥ 1 with a sum below 2³¹. The result depends on the arguments
- * only: METIS begins with the same random numbers at each call. count ≥ 1; a graph of one node has an empty side. */
+ * only: METIS begins with the same random numbers (rand) at each call, and calls of several threads take turns. count ≥
+ * 1; a graph of one node has an empty side. */
 int sp_graph_bisect(sp_context *context, int64_t count, const int64_t *start, const int64_t *index,
                     const int64_t *weight, int64_t *side) SP_MUST_USE;
 

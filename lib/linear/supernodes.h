@@ -16,8 +16,9 @@ enum { SP_SUPERNODES_GROUPS = 3 }; /* largest number of SIMD vectors in a row: 2
 bool sp_supernodes_fast(void);
 
 /* One unit of x ← L⁻¹ x or, with `back`, L⁻ᵀ x, for x [places, groups] SIMD vectors by rows: children before parents,
- * or with `back` parents before children. The forward sweep adds what its children have left outside, and leaves the
- * same. Each lane is a separate right-hand side, whose result does not depend on the others, but on the register width.
+ * or with `back` parents before children. The forward sweep first adds what the children of the unit have stored for
+ * rows outside of their subtrees, and then stores the same for its parent. Each lane is a separate right-hand side,
+ * whose result does not depend on the others, but on the register width.
  */
 void sp_supernodes_sweep(const sp_symbolic *symbolic, const double *L, const sp_unit *unit, bool back, int groups,
                          sp_lanes *x);

@@ -4,14 +4,16 @@
 #include <string.h>
 
 /* A supernode of up to `columns` columns may have this share of zeros in its trapezoid, those of earlier merges
- * included. Few columns cost more for the calls than for the numbers. */
+ * included. In narrow supernodes calls of BLAS cost more than the arithmetic on added zeros. */
 static const struct {
     int64_t columns;
     double zeros;
 } relaxed[] = {{4, 1}, {16, 0.8}, {48, 0.1}, {INT64_MAX, 0.05}};
 
-enum { SUBTREES = 128 }; /* a subtree with less than this part of the work is one unit … */
-#define LEAST_WORK 4e6   /* … and so is one with fewer flops, about a millisecond */
+/* A subtree is one unit if it has at most 1/SUBTREES of all flops, or at most LEAST_WORK flops (about a millisecond).
+ */
+enum { SUBTREES = 128 };
+#define LEAST_WORK 4e6
 
 /* The elimination tree in postorder, and what is known of each column. */
 typedef struct tree {
@@ -92,15 +94,15 @@ static int32_t find_root(int32_t *ancestor, int32_t j)
     return root;
 }
 
-/* Row i of L is nonzero in the columns of a subtree, whose leaves are those j where A_ij is nonzero and no descendant
- * of j was seen in the row before. Each leaf adds one to the count of its column and takes one from the column at which
- * its path to i meets that of the leaf before; sums over the tree are the counts. first, most, last and ancestor [n]
- * are scratch. */
+/* The nonzero columns of row i of L form its row subtree, whose leaves are those j where A_ij is nonzero and no
+ * descendant of j was seen in the row before. Each leaf adds one to the count of its column and takes one from that of
+ * the least common ancestor of it and the leaf before; sums over the elimination tree are the counts. first, most, last
+ * and ancestor [n] are scratch. */
 static void count_columns(const tree *t, int32_t *first, int32_t *most, int32_t *last, int32_t *ancestor)
 {
     const int32_t n = (int32_t)t->pattern.order;
 
-    /* The first descendant of each column; a column that is its own is a leaf of the tree. */
+    /* The first descendant of each column; a column without another one is a leaf of the tree. */
     for (int32_t j = 0; j < n; j++) {
         first[j] = most[j] = last[j] = -1;
         ancestor[j] = j;
@@ -198,8 +200,9 @@ static bool worth_merging(const group *below, const group *above, int64_t end, d
     return *zeros <= relaxed[k].zeros * entries;
 }
 
-/* Divides the columns into supernodes: those of exactly the same rows, each merged with the supernode before it while
- * that is its child and worth it. Returns their number. children [n] is scratch. */
+/* Finds the fundamental supernodes, columns with the same rows below them, and merges each with the supernode before it
+ * as long as that is its child and the merge adds few zeros. Returns the number of supernodes. children [n] is scratch.
+ */
 static int64_t find_supernodes(const tree *t, int32_t *children, group *groups)
 {
     const int64_t n = t->pattern.order;
@@ -257,10 +260,11 @@ static void list_rows(const tree *t, sp_symbolic *s, const int32_t *supernode, i
 static double work_of(const sp_symbolic *s, int64_t k)
 {
     const double c = (double)sp_symbolic_columns(s, k), r = (double)sp_symbolic_rows(s, k);
-    return c * r * r - c * c * r + c * c * c / 3;
+    return c * r * r - c * (c - 1) * r + c * (c - 1) * (2 * c - 1) / 6;
 }
 
-/* Divides the tree into units. work [count] and owner [count] are scratch: that of each subtree, and its unit. */
+/* Divides the tree into units. Scratch: work [count], the flops of the subtree below each supernode, and
+ * owner [count], the unit that ends with each supernode. */
 static void find_units(sp_symbolic *s, double *work, int64_t *owner)
 {
     double total = 0;

@@ -264,6 +264,13 @@ TEST(indefinite_factors)
     double *L = test_new(symbolic.value[symbolic.count], 8), *sign = test_new(ORDER, 8), *x = test_new(ORDER, 8),
            *y = test_new(ORDER, 8), *product = test_new(ORDER, 8), *expected = test_new(ORDER, 8);
     CHECK_OK(sp_fronts_factor(fronts, &K, L, sign, &pivot));
+    double *again = test_new(symbolic.value[symbolic.count], 8);
+    OWNED_POINTER(sp_fronts) *several = NULL;
+    context.threads = 3;
+    CHECK_OK(sp_fronts_new(&context, &symbolic, &several));
+    CHECK_OK(sp_fronts_factor(several, &K, again, sign, &pivot));
+    context.threads = 1;
+    CHECK(!memcmp(L, again, (size_t)symbolic.value[symbolic.count] * 8), "other bytes with three threads");
     for (int i = 0; i < ORDER; i++)
         x[i] = random_number(5, i);
     sp_sparse_times(&context, &K, 1, x, expected);
@@ -285,6 +292,80 @@ TEST(indefinite_factors)
         product[symbolic.row[i]] = y[i];
     const double error = relative_difference(ORDER, product, expected);
     CHECK(error < 1e-13 * largest * largest, "%g with entries of L up to %g", error, largest);
+}
+
+/* Also where the fronts are large, and off the diagonal. */
+TEST(numbers_that_are_not_finite)
+{
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int side = 3; side <= 15; side += 6)
+        for (int k = 0; k < 6; k++) {
+            OWNED(sp_sparse) K;
+            OWNED_POINTER(sp_cholesky) *factor = NULL;
+            int64_t count;
+            make_grid(side, (const double[]){0, 0, 0}, &K);
+            CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
+            const int64_t row = K.order / 2;
+            for (int64_t e = K.start[row]; e < K.start[row + 1]; e++) {
+                const bool diagonal = K.index[e] == row;
+                if (diagonal == (k < 3) && K.index[e] >= row - 1) {
+                    K.value[e] = bad[k % 3];
+                    for (int64_t f = K.start[K.index[e]]; f < K.start[K.index[e] + 1]; f++)
+                        if (K.index[f] == row)
+                            K.value[f] = bad[k % 3];
+                }
+            }
+            CHECK(sp_cholesky_factor(factor, &K) == SP_NUMERICAL, "side %d, case %d", side, k);
+            CHECK(sp_cholesky_negative(&context, &K, NULL, &count) == SP_NUMERICAL, "side %d, case %d", side, k);
+        }
+}
+
+/* A single front, many trees, rows without an entry off the diagonal, and none at all. */
+TEST(patterns_of_all_kinds)
+{
+    enum { N = 600 };
+    double *dense = test_new(N * N, 8), *b = test_new(N, 8), *x = test_new(N, 8), *first = test_new(N, 8);
+    for (int kind = 0; kind < 3; kind++) {
+        OWNED(sp_sparse) A;
+        make_random(N, 0, 1, 2, dense, &A);
+        A.index = sp_pool_new(&A.pool, N * N, 8);
+        A.value = sp_pool_new(&A.pool, N * N, 8);
+        for (int i = 0; i < N; i++) {
+            int64_t at = A.start[i];
+            for (int j = 0; j < N; j++)
+                if (i == j || kind == 0 || (kind == 1 && i / 2 == j / 2)) {
+                    A.index[at] = j;
+                    A.value[at++] = i == j ? N : -0.5;
+                }
+            A.start[i + 1] = at;
+        }
+        for (int i = 0; i < N; i++)
+            b[i] = random_number(7, i);
+        for (context.threads = 1; context.threads <= 3; context.threads++) {
+            OWNED_POINTER(sp_cholesky) *factor = NULL;
+            CHECK_OK(sp_cholesky_new(&context, &A, NULL, &factor));
+            CHECK_OK(sp_cholesky_factor(factor, &A));
+            CHECK_OK(sp_cholesky_solve(factor, 1, b, context.threads == 1 ? first : x));
+            CHECK(context.threads == 1 || !memcmp(first, x, N * 8), "kind %d: other bytes", kind);
+        }
+        context.threads = 1;
+        sp_sparse_times(&context, &A, 1, first, x);
+        CHECK(relative_difference(N, x, b) < 1e-14, "kind %d: %g", kind, relative_difference(N, x, b));
+    }
+}
+
+static volatile int stop = 1;
+
+TEST(cancelled)
+{
+    OWNED(sp_sparse) K;
+    OWNED_POINTER(sp_cholesky) *factor = NULL;
+    make_grid(SIDE, (const double[]){0, 0, 0}, &K);
+    CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
+    context.cancel = &stop;
+    CHECK(sp_cholesky_factor(factor, &K) == SP_SYSTEM && !strcmp(context.message, "cancelled"), "%s", context.message);
+    context.cancel = NULL;
+    CHECK_OK(sp_cholesky_factor(factor, &K));
 }
 
 TEST(no_pivot)
@@ -309,7 +390,7 @@ TEST(memory_that_is_out_within_tasks)
         OWNED_POINTER(sp_cholesky) *factor = NULL;
         int failures = 0;
         CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
-        for (failing = 1;; failures++) {
+        for (;; failures++) {
             failing = failures + 1;
             const int status = sp_cholesky_factor(factor, &K);
             if (status == SP_OK)

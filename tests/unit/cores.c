@@ -50,24 +50,6 @@ TEST(jobs_of_make_share_the_cores)
     }
 }
 
-TEST(threads_of_one_core_count_once)
-{
-    cpu_set_t set;
-    const int all = allowed(&set);
-    int before = -1, count = 0;
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET((size_t)i, &set)) {
-            char path[100], pair[50];
-            const bool second = count++ % 2;
-            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
-            snprintf(pair, sizeof pair, before == i - 1 ? "%d-%d\n" : "%d,%d\n", second ? before : i, i);
-            put(path, pair);
-            before = i;
-        }
-    if (count <= PROCESS_CORES_MOST)
-        CHECK(process_cores(root, NULL) == (all + 1) / 2, "%d of %d", process_cores(root, NULL), all);
-}
-
 TEST(control_groups_grant_processors)
 {
     cpu_set_t set;
@@ -88,6 +70,24 @@ TEST(control_groups_grant_processors)
     put("/sys/fs/cgroup/cpu/one/cpu.cfs_quota_us", "rubbish\n");
     put("/proc/self/cgroup", "rubbish\n::\n:\n");
     CHECK(process_cores(root, NULL) == cores, "files that cannot be read");
+}
+
+TEST(threads_of_one_core_count_once)
+{
+    cpu_set_t set;
+    const int all = allowed(&set);
+    int before = -1, count = 0;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET((size_t)i, &set)) {
+            char path[100], pair[50];
+            const bool second = count++ % 2;
+            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
+            snprintf(pair, sizeof pair, before == i - 1 ? "%d-%d\n" : "%d,%d\n", second ? before : i, i);
+            put(path, pair);
+            before = i;
+        }
+    if (count <= PROCESS_CORES_MOST)
+        CHECK(process_cores(root, NULL) == (all + 1) / 2, "%d of %d", process_cores(root, NULL), all);
 }
 
 BEFORE_TESTS()

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_TEXT = 4096 };
 
@@ -33,7 +34,7 @@ static bool shares_core(const char *root, int processor, const cpu_set_t *allowe
 
     /* A list such as 3,67 or 6-7 */
     for (char *at = strtok(text, ",\n"); at; at = strtok(NULL, ",\n")) {
-        int first, last;
+        int first = -1, last = -1;
         const int numbers = sscanf(at, "%d-%d", &first, &last);
         if (numbers == 1)
             last = first;
@@ -49,8 +50,9 @@ static int allowed_cores(const char *root)
     cpu_set_t allowed;
     int cores = 0;
 
+    /* It fails on systems with more processors than the set has room for. */
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return 1;
+        return (int)fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN));
     for (int i = 0; i < CPU_SETSIZE; i++)
         cores += CPU_ISSET((size_t)i, &allowed) && !shares_core(root, i, &allowed);
     return cores > 0 ? cores : 1;
@@ -133,9 +135,8 @@ static int jobs_of(const char *makeflags)
 
 int process_cores(const char *root, const char *makeflags)
 {
-    const int cores = allowed_cores(root), jobs = jobs_of(makeflags);
-    const double most = fmin(ceil(granted_processors(root)), PROCESS_CORES_MOST);
-    const int mine = (cores < most ? cores : (int)most) / jobs;
+    const double cores = fmin(allowed_cores(root), ceil(granted_processors(root))),
+                 mine = fmin(floor(cores / jobs_of(makeflags)), PROCESS_CORES_MOST);
 
-    return mine > 0 ? mine : 1;
+    return mine < 1 ? 1 : (int)mine;
 }

@@ -52,7 +52,7 @@ static const tool_option options[] = {
      .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time; SLEPc with a factorization by "
              "MUMPS, or LOBPCG with algebraic multigrid, both under mpirun too"},
     {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .only = "method=lanczos solver!=amg",
-     .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
+     .help = "count the eigenvalues below the last mode by matrix inertia"},
     {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST", .only = "method=inertia,krylov",
      .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy, random (default: the first six, "
              "of free bodies the last six, for krylov with random)"},

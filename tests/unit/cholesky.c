@@ -109,8 +109,8 @@ TEST(the_first_pivot_that_fails)
     CHECK(refused > 5 && refused < 35, "%d of 40 are refused", refused);
 }
 
-/* Fronts of several tiles, and several subtrees: backward errors of rounding (the bound of theory is the largest number
- * of entries in a row of L, 600, times 1.1e-16), and the same bytes. */
+/* Fronts of several tiles, and several subtrees, also for one right-hand side: backward errors of rounding (the bound
+ * of theory is the largest number of entries in a row of L, 600, times 1.1e-16), and the same bytes. */
 TEST(large_fronts_for_any_number_of_threads)
 {
     enum { COLUMNS = 30 };
@@ -126,7 +126,7 @@ TEST(large_fronts_for_any_number_of_threads)
             OWNED_POINTER(sp_cholesky) *factor = NULL;
             context.threads = threads;
             CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
-            CHECK(sp_cholesky_nonzeros(factor) * 16 > 2e7, "too few entries of L for solves in tasks: %g",
+            CHECK(sp_cholesky_nonzeros(factor) > 1e6, "too few entries of L for solves in tasks: %g",
                   sp_cholesky_nonzeros(factor));
             CHECK_OK(sp_cholesky_factor(factor, &K));
             CHECK_OK(sp_cholesky_solve(factor, counts[k], b, threads == 1 ? first : x));
@@ -143,28 +143,6 @@ TEST(large_fronts_for_any_number_of_threads)
                 CHECK(error < 1e-14, "column %d: backward error %g", c, error);
             }
         }
-    context.threads = 1;
-}
-
-/* One right-hand side is shared by the threads where the factor is so large that it pays. */
-TEST(a_single_solve_for_any_number_of_threads)
-{
-    enum { LARGE = 45, N = LARGE * LARGE * LARGE };
-    SKIP_UNDER_SANITIZERS("the same tasks as with many right-hand sides, but in half a minute");
-    OWNED(sp_sparse) K;
-    make_grid(LARGE, (const double[]){0.01, 0.02, 0.04}, &K);
-    double *b = test_new(N, 8), *first = test_new(N, 8), *x = test_new(N, 8);
-    for (int i = 0; i < N; i++)
-        b[i] = random_number(4, i);
-    for (context.threads = 1; context.threads <= 3; context.threads++) {
-        OWNED_POINTER(sp_cholesky) *factor = NULL;
-        CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
-        CHECK(sp_cholesky_nonzeros(factor) > 2e7, "only %g entries of L", sp_cholesky_nonzeros(factor));
-        CHECK_OK(sp_cholesky_factor(factor, &K));
-        CHECK_OK(sp_cholesky_solve(factor, 1, b, context.threads == 1 ? first : x));
-        if (context.threads > 1)
-            CHECK(!memcmp(first, x, N * 8), "other bytes with %d threads", context.threads);
-    }
     context.threads = 1;
 }
 

@@ -19,8 +19,8 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
 int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation,
                              sp_cholesky **cholesky) SP_MUST_USE;
 
-/* [order] the rows in the order of the dissection, before the postordering. The rows of a node
- * are contiguous and ascending. */
+/* [order] the rows in the order of the dissection, before the postordering. The rows of a node are contiguous and
+ * ascending. */
 const int64_t *sp_cholesky_permutation(const sp_cholesky *cholesky);
 
 void sp_cholesky_free(sp_cholesky *cholesky); /* NULL is allowed */

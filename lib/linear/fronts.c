@@ -11,8 +11,7 @@ enum {
     TILE = 256,       /* rows and columns of a tile: products of tiles run at nine tenths of the speed of large ones */
     ADD_COLUMNS = 128 /* columns of an update that are added in one task */
 };
-#define LEAST_SHARED 4e6 /* fewer flops in a front, or numbers to add, are no tasks */
-#define LEAST_ADDED 1e5
+#define LEAST_ADDED 1e5   /* fewer numbers are added at once */
 #define LEAST_PIVOT 1e-14 /* of L S Lᵀ, relative to the largest entry: smaller ones have no certain sign */
 
 /* What a thread needs for one front. */
@@ -59,13 +58,6 @@ typedef struct front {
     int64_t unit;
 } front;
 
-/* About the flops of a front. */
-static double front_work(const sp_symbolic *s, int64_t k)
-{
-    const double rows = (double)sp_symbolic_rows(s, k);
-    return (double)sp_symbolic_columns(s, k) * rows * rows;
-}
-
 static int64_t below(const sp_symbolic *s, int64_t k)
 {
     return sp_symbolic_rows(s, k) - sp_symbolic_columns(s, k);
@@ -77,18 +69,18 @@ static void measure_stacks(sp_fronts *f)
 {
     const sp_symbolic *s = f->symbolic;
 
-    for (int64_t u = 0; u < f->symbolic->unit_count; u++) {
+    for (int64_t u = 0; u < s->unit_count; u++) {
         int64_t top[2] = {0};
-        for (int64_t k = f->symbolic->units[u].last - 1; k >= f->symbolic->units[u].first; k--)
+        for (int64_t k = s->units[u].last - 1; k >= s->units[u].first; k--)
             f->odd[k] = !f->odd[s->parent[k]];
 
-        for (int64_t k = f->symbolic->units[u].first; k <= f->symbolic->units[u].last; k++) {
+        for (int64_t k = s->units[u].first; k <= s->units[u].last; k++) {
             const bool odd = f->odd[k];
-            if (k < f->symbolic->units[u].last)
+            if (k < s->units[u].last)
                 top[odd] += below(s, k) * below(s, k);
             if (top[odd] > f->room[odd])
                 f->room[odd] = top[odd];
-            for (int32_t c = f->child[k]; c >= f->symbolic->units[u].first; c = f->next[c])
+            for (int32_t c = f->child[k]; c >= s->units[u].first; c = f->next[c])
                 top[!odd] -= below(s, c) * below(s, c);
         }
     }
@@ -442,7 +434,7 @@ static void eliminate(sp_fronts *f, const sp_unit *own, int64_t k)
                .tile = (int)((columns + tiles - 1) / tiles),
                .L = f->L + s->value[k],
                .sign = f->sign ? f->sign + s->first[k] : NULL,
-               .shared = own->above && front_work(s, k) >= LEAST_SHARED,
+               .shared = own->shared,
                .unit = own - s->units};
 
     assemble_panel(&a, w, k);
@@ -475,23 +467,29 @@ static void eliminate(sp_fronts *f, const sp_unit *own, int64_t k)
         }
 }
 
+/* Returns true if memory is out or the caller has cancelled. */
+static bool must_end(sp_fronts *f)
+{
+    bool memory;
+
+#pragma omp atomic read
+    memory = f->memory;
+    if (!f->context->cancel || !*f->context->cancel)
+        return !memory;
+#pragma omp atomic write
+    f->cancelled = true;
+    return true;
+}
+
 static void eliminate_unit(sp_fronts *f, const sp_unit *own)
 {
     worker *w = &f->workers[omp_get_thread_num()];
     const double start = f->watch ? omp_get_wtime() : 0;
 
     w->top[0] = w->top[1] = 0;
-
-    for (int64_t k = own->first; k <= own->last; k++) {
-        bool memory;
-#pragma omp atomic read
-        memory = f->memory;
-        if (f->context->cancel && *f->context->cancel)
-#pragma omp atomic write
-            f->cancelled = true;
-        if (memory && !(f->context->cancel && *f->context->cancel) && !is_lost(f, f->symbolic->first[k]))
+    for (int64_t k = own->first; k <= own->last; k++)
+        if (!must_end(f) && !is_lost(f, f->symbolic->first[k]))
             eliminate(f, own, k);
-    }
     if (f->watch)
         f->watch(
             f->watch_data,
@@ -502,7 +500,7 @@ static void eliminate_unit(sp_fronts *f, const sp_unit *own)
 static void eliminate_all(sp_fronts *f)
 {
     const int64_t units = f->symbolic->unit_count;
-    const int threads = units > 1 || (units == 1 && f->symbolic->units[0].above) ? f->threads : 1;
+    const int threads = units > 1 || (units == 1 && f->symbolic->units[0].shared) ? f->threads : 1;
     char *token = f->tokens;
     (void)token; /* used in depend clauses only */
 

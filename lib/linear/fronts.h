@@ -49,8 +49,7 @@ double sp_fronts_memory(const sp_fronts *fronts);
  *
  * sign NULL: A = L Lᵀ. Returns SP_NUMERICAL, with a message, if a pivot is not positive; *pivot is then the first such
  * column. Otherwise A = L S Lᵀ without pivoting, and sign [order] receives the diagonal S of ±1; SP_NUMERICAL then
- * means that a pivot is not finite, or below 1e-14 of the
- * largest entry, so that its sign is not certain. */
+ * means that a pivot is not finite, or below 1e-14 of the largest entry, so that its sign is not certain. */
 int sp_fronts_factor(sp_fronts *fronts, const sp_sparse *matrix, double *L, double *sign, int64_t *pivot) SP_MUST_USE;
 
 #endif

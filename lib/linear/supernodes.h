@@ -11,8 +11,7 @@
 
 enum { SP_SUPERNODES_GROUPS = 3 }; /* largest number of SIMD vectors in a row: 24 right-hand sides */
 
-/* Returns true if the processor has registers for this (AVX2 or AVX-512); otherwise products by
- * BLAS are as fast. */
+/* Returns true if the processor has registers for this (AVX2 or AVX-512); otherwise products by BLAS are as fast. */
 bool sp_supernodes_fast(void);
 
 /* One unit of x ← L⁻¹ x or, with `back`, L⁻ᵀ x, for x [places, groups] SIMD vectors by rows: children before parents,

@@ -10,8 +10,8 @@ static const struct {
     double zeros;
 } relaxed[] = {{4, 1}, {16, 0.8}, {48, 0.1}, {INT64_MAX, 0.05}};
 
-/* A subtree is one unit if it has at most 1/SUBTREES of all flops, or at most LEAST_WORK flops (about a millisecond).
- */
+/* A subtree is one unit if it has at most 1/SUBTREES of all flops, or at most LEAST_WORK flops (about a millisecond);
+ * the front of a supernode above these is divided if it has more. */
 enum { SUBTREES = 128 };
 #define LEAST_WORK 4e6
 
@@ -284,8 +284,12 @@ static void find_units(sp_symbolic *s, double *work, int64_t *owner)
         if (!above && !last)
             continue;
         owner[k] = s->unit_count;
-        s->units[s->unit_count++] =
-            (sp_unit){.first = first, .last = k, .child = -1, .sibling = -1, .above = above, .outside = s->places};
+        s->units[s->unit_count++] = (sp_unit){.first = first,
+                                              .last = k,
+                                              .child = -1,
+                                              .sibling = -1,
+                                              .shared = above && work_of(s, k) > LEAST_WORK,
+                                              .outside = s->places};
         s->places += sp_symbolic_rows(s, k) - sp_symbolic_columns(s, k);
         first = k + 1;
     }

@@ -16,7 +16,7 @@ typedef struct sp_unit {
     int64_t first, last;    /* supernodes */
     int64_t parent;         /* unit; their number: none */
     int64_t child, sibling; /* units, ascending; −1: none */
-    bool above;             /* a supernode above the subtrees */
+    bool shared;            /* a supernode above the subtrees, with so much work that its front is divided into tiles */
     int64_t outside;        /* the first of the places for its rows outside, which are those below its last supernode */
     int32_t *target;        /* [rows outside] the place of each in `inside` of the parent */
 } sp_unit;

@@ -1,9 +1,9 @@
-/* Sparse Cholesky factorization of a stiffness matrix beside CHOLMOD's supernodal one, with the same order of the rows,
- * alternating: bench-factor MESH ROUNDS [THREADS]…. With `graph` for ROUNDS it prints the tasks of a factorization on
- * one thread, which bench/schedule.py distributes to more workers than there are; with `analysis` what a factorization
- * would need, from the pattern alone. The matrix is K of the mesh, which has fixed vertices, at rest. Prints one row of
- * a table for each number of threads: seconds (median) of analysis, factorization, one solve and a block of 24, ours
- * and CHOLMOD's, both with BLAS on one thread; and the relative residuals. */
+/* Sparse Cholesky factorization of a stiffness matrix beside CHOLMOD's supernodal one, with the same ordering of the
+ * rows, alternating: bench-factor MESH ROUNDS [THREADS]…. With `graph` for ROUNDS it prints the tasks of a
+ * factorization on one thread, which bench/schedule.py distributes to more workers than there are; with `analysis` what
+ * a factorization would need, from the pattern alone. The matrix is K of the mesh, which has fixed vertices, at rest.
+ * Prints one row of a table for each number of threads: seconds (median) of analysis, factorization, one solve and a
+ * block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative residuals. */
 #include "bench.h"
 #include "linear/cholesky.h"
 #include "linear/fronts.h"
@@ -56,6 +56,7 @@ static void ours(sp_context *context, const sp_sparse *A, const int64_t *permuta
     start = bench_now();
     check(context, sp_cholesky_factor(factor, A));
     t->stage[1][round] = bench_now() - start;
+
     start = bench_now();
     check(context, sp_cholesky_solve(factor, 1, b, x));
     t->stage[2][round] = bench_now() - start;
@@ -98,6 +99,7 @@ static void theirs(sp_context *context, const sp_sparse *A, const int64_t *permu
     if (!factor || !cholmod_l_factorize(&matrix, factor, &common) || common.status != CHOLMOD_OK)
         exit(1);
     t->stage[1][round] = bench_now() - start;
+
     for (int64_t count = 1; count <= WIDTH; count += WIDTH - 1) {
         right.ncol = (size_t)count;
         right.nzmax = n * (size_t)count;
@@ -127,6 +129,7 @@ static void make_matrix(sp_context *context, const char *path, sp_sparse *A, int
 
     bench_read(context, path, &mesh, &body);
     check(context, sp_elastic_stiffness(context, &body, A));
+
     int64_t *node = malloc((size_t)A->order * sizeof *node);
     *permutation = malloc((size_t)A->order * sizeof **permutation);
     sp_fe_space_nodes(&body, node);
@@ -175,17 +178,18 @@ static int print_analysis(sp_context *context, const char *path)
     const int64_t n = body.pattern.order;
     int64_t *node = malloc((size_t)n * sizeof *node), *permutation = malloc((size_t)n * sizeof *permutation);
     sp_fe_space_nodes(&body, node);
+
     double start = bench_now();
     check(context, sp_order_dissection(context, &body.pattern, node, permutation));
-    const double order = bench_now() - start;
+    const double ordering = bench_now() - start;
     start = bench_now();
     check(context, sp_symbolic_new(context, &body.pattern, permutation, &s));
     check(context, sp_fronts_new(context, &s, &fronts));
-    printf(
-        "%lld elements, n %lld: order %.1f s, analysis %.1f s; nonzeros of L %.4g, stored %.4g (%.1f GB), updates %.1f "
-        "GB, flops %.4g\n",
-        (long long)sp_mesh_element_count(&mesh), (long long)n, order, bench_now() - start, s.nonzeros,
-        (double)s.value[s.count], 8e-9 * (double)s.value[s.count], 1e-9 * sp_fronts_memory(fronts), s.flops);
+    printf("%lld elements, n %lld: ordering %.1f s, analysis %.1f s; nonzeros of L %.4g, stored %.4g (%.1f GB), "
+           "updates %.1f "
+           "GB, flops %.4g\n",
+           (long long)sp_mesh_element_count(&mesh), (long long)n, ordering, bench_now() - start, s.nonzeros,
+           (double)s.value[s.count], 8e-9 * (double)s.value[s.count], 1e-9 * sp_fronts_memory(fronts), s.flops);
     return 0; /* the process ends here, so that nothing needs to be freed */
 }
 
@@ -198,6 +202,7 @@ int main(int argc, char **argv)
 
     if (argc < 3 || (strcmp(argv[2], "graph") != 0 && strcmp(argv[2], "analysis") != 0 && atoi(argv[2]) < 1))
         return 2;
+
     bench_begin();
     if (strcmp(argv[2], "analysis") == 0)
         return print_analysis(&context, argv[1]);
@@ -206,6 +211,7 @@ int main(int argc, char **argv)
         print_graph(&context, &A, permutation);
         return 0;
     }
+
     double *b = malloc((size_t)(A.order * WIDTH) * sizeof *b), *x = malloc((size_t)(A.order * WIDTH) * sizeof *x);
     bench_random(A.order * WIDTH, 1, b);
     const int rounds = atoi(argv[2]) < MOST ? atoi(argv[2]) : MOST;
@@ -220,6 +226,7 @@ int main(int argc, char **argv)
             ours(&context, &A, permutation, b, x, round, &t[0]);
             theirs(&context, &A, permutation, b, x, round, &t[1]);
         }
+
         printf("%d", context.threads);
         for (int stage = 0; stage < STAGES; stage++)
             for (int who = 0; who < 2; who++) {

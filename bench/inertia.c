@@ -51,17 +51,20 @@ static work factor_and_solve(char **argv)
     sp_fe_space body;
     sp_sparse K;
     sp_cholesky *factor;
+
     context.threads = atoi(argv[3]);
     bench_begin();
     bench_read(&context, argv[2], &mesh, &body);
     if (sp_elastic_stiffness(&context, &body, &K) != SP_OK)
         exit(1);
+
     double *b = malloc((size_t)(K.order * WIDTH) * 8);
     int64_t *node = malloc((size_t)K.order * 8);
     bench_random(K.order * WIDTH, 1, b);
     sp_fe_space_nodes(&body, node);
     w.elements = sp_mesh_element_count(&mesh);
     w.order = K.order;
+
     double start = bench_now();
     if (sp_cholesky_new(&context, &K, node, &factor) != SP_OK)
         exit(1);
@@ -70,6 +73,7 @@ static work factor_and_solve(char **argv)
     if (sp_cholesky_factor(factor, &K) != SP_OK)
         exit(1);
     w.factorization = bench_now() - start;
+
     for (int i = 0; i < 3; i++) {
         start = bench_now();
         if (sp_cholesky_solve(factor, 1, b, b) != SP_OK)
@@ -110,9 +114,11 @@ int main(int argc, char **argv)
     enum { MOST = 16 };
     if (argc < 5 || argc > 4 + MOST)
         return 2;
+
     char output[1000];
     double seconds[MOST][2], memory[MOST][2];
     snprintf(output, sizeof output, "%s.modes", argv[2]);
+
     work w = work_once(argv, 0);                                                /* for its size */
     const double factor = 12e-9 * w.nonzeros, column = 24e-9 * (double)w.order; /* GB, including other memory */
     for (int round = 0; round < (w.factorization < 5 ? ROUNDS : 1);
@@ -130,8 +136,9 @@ int main(int argc, char **argv)
             }
     }
     unlink(output);
+
     printf("%lld elements, %lld degrees of freedom, factor %.1fM nonzeros (%.1f GB), %.1f GFlop: ordering and analysis "
-           "%.2f s, factorization %.2f s, solve %.3f s, of %d columns %.3f s \n",
+           "%.2f s, factorization %.2f s, solve %.3f s, of %d columns %.3f s\n",
            (long long)w.elements, (long long)w.order, w.nonzeros / 1e6, w.nonzeros * 8e-9, w.flops / 1e9, w.analysis,
            w.factorization, w.single, WIDTH, w.block);
     for (int i = 4; i < argc; i++) {

@@ -26,14 +26,14 @@ static bool read_text(char text[MOST_TEXT], const char *path)
 /* Returns true if an allowed processor with a lower number is in the same core. */
 static bool shares_core(const char *root, int processor, const cpu_set_t *allowed)
 {
-    char path[PATH_MAX], text[MOST_TEXT];
+    char path[PATH_MAX], text[MOST_TEXT], *rest;
 
     snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", root, processor);
     if (!read_text(text, path))
         return false;
 
     /* A list such as 3,67 or 6-7 */
-    for (char *at = strtok(text, ",\n"); at; at = strtok(NULL, ",\n")) {
+    for (char *at = strtok_r(text, ",\n", &rest); at; at = strtok_r(NULL, ",\n", &rest)) {
         int first = -1, last = -1;
         const int numbers = sscanf(at, "%d-%d", &first, &last);
         if (numbers == 1)

@@ -232,16 +232,20 @@ static void sweep_in_tasks(const block *k)
 #pragma omp parallel num_threads(k->cholesky->threads)
 #pragma omp master
     {
-        for (int64_t u = 0; k->forward && u < s->unit_count; u++) {
+        for (int64_t u = 0, count; k->forward && u < s->unit_count; u += count) {
             const sp_unit *unit = &s->units[u];
+            count = sp_symbolic_batch(s, u, 1);
 #pragma omp task depend(inout : token[u]) depend(in : token[unit->parent])
-            sweep_unit(k, unit, false);
+            for (int64_t i = 0; i < count; i++)
+                sweep_unit(k, unit + i, false);
         }
 #pragma omp taskwait
-        for (int64_t u = s->unit_count - 1; k->backward && u >= 0; u--) {
+        for (int64_t u = s->unit_count - 1, count; k->backward && u >= 0; u -= count) {
             const sp_unit *unit = &s->units[u];
+            count = sp_symbolic_batch(s, u, -1);
 #pragma omp task depend(in : token[unit->parent]) depend(inout : token[u])
-            sweep_unit(k, unit, true);
+            for (int64_t i = 0; i < count; i++)
+                sweep_unit(k, unit - i, true);
         }
     }
 }

@@ -506,10 +506,12 @@ static void eliminate_all(sp_fronts *f)
 
 #pragma omp parallel num_threads(threads)
 #pragma omp master
-    for (int64_t u = 0; u < units; u++) {
+    for (int64_t u = 0, count; u < units; u += count) {
         const sp_unit *own = &f->symbolic->units[u];
+        count = sp_symbolic_batch(f->symbolic, u, 1);
 #pragma omp task depend(inout : token[u]) depend(in : token[own->parent])
-        eliminate_unit(f, own);
+        for (int64_t i = 0; i < count; i++)
+            eliminate_unit(f, own + i);
     }
 }
 

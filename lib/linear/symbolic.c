@@ -15,6 +15,9 @@ static const struct {
 enum { SUBTREES = 128 };
 #define LEAST_WORK 4e6
 
+/* Factorizations and solves have about this many tasks at most. */
+enum { MOST_TASKS = 4096 };
+
 /* The elimination tree in postorder, and what is known of each column. */
 typedef struct tree {
     sp_pool pool;
@@ -396,6 +399,18 @@ done:
     if (status != SP_OK)
         sp_symbolic_free(s);
     return status;
+}
+
+int64_t sp_symbolic_batch(const sp_symbolic *s, int64_t u, int step)
+{
+    const int64_t most = 1 + s->unit_count / MOST_TASKS;
+    int64_t count = 1;
+
+    for (int64_t next = u + step; s->units[u].child < 0 && count < most && next >= 0 && next < s->unit_count &&
+                                  s->units[next].child < 0 && s->units[next].parent == s->units[u].parent;
+         next += step)
+        count++;
+    return count;
 }
 
 void sp_symbolic_free(sp_symbolic *symbolic)

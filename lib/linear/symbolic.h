@@ -63,4 +63,8 @@ static inline int64_t sp_symbolic_rows(const sp_symbolic *symbolic, int64_t s)
     return symbolic->start[s + 1] - symbolic->start[s];
 }
 
+/* How many units one task takes, from unit u on in the direction `step`, 1 or −1: one, but siblings without children
+ * together where there are so many units that tasks would cost more than their work. */
+int64_t sp_symbolic_batch(const sp_symbolic *symbolic, int64_t u, int step);
+
 #endif

@@ -332,6 +332,49 @@ TEST(patterns_of_all_kinds)
     }
 }
 
+/* More subtrees than there are tasks, all below one front: two entries in each of many rows beside a dense block. */
+TEST(many_small_trees)
+{
+    enum { SMALL = 20000, DENSE = 1100, N = SMALL + DENSE };
+    OWNED(sp_sparse) A = {.order = N};
+    A.start = sp_pool_new(&A.pool, N + 1, sizeof *A.start);
+    A.index = sp_pool_raw(&A.pool, 3 * SMALL + DENSE * (2 * SMALL / DENSE + 2 + DENSE), sizeof *A.index);
+    A.value = sp_pool_raw(&A.pool, 3 * SMALL + DENSE * (2 * SMALL / DENSE + 2 + DENSE), sizeof *A.value);
+
+    /* Row i < SMALL meets columns i and i + DENSE / 2 of the dense block, modulo its size. */
+    for (int64_t i = 0, at = 0; i < N; i++) {
+        const int64_t k = i - SMALL;
+        if (k < 0) {
+            const int64_t a = i % DENSE, b = (i + DENSE / 2) % DENSE;
+            const int64_t column[] = {i, SMALL + (a < b ? a : b), SMALL + (a < b ? b : a)};
+            for (int e = 0; e < 3; e++, at++) {
+                A.index[at] = column[e];
+                A.value[at] = e == 0 ? 3 : -1;
+            }
+        }
+        for (int64_t j = 0; k >= 0 && j < N; j++)
+            if (j >= SMALL || j % DENSE == k || (j + DENSE / 2) % DENSE == k) {
+                A.index[at] = j;
+                A.value[at++] = j < SMALL ? -1 : i == j ? 3 * DENSE : 1;
+            }
+        A.start[i + 1] = at;
+    }
+
+    double *b = test_new(N, 8), *x = test_new(N, 8), *first = test_new(N, 8);
+    for (int i = 0; i < N; i++)
+        b[i] = random_number(11, i);
+    for (context.threads = 1; context.threads <= 3; context.threads++) {
+        OWNED_POINTER(sp_cholesky) *factor = NULL;
+        CHECK_OK(sp_cholesky_new(&context, &A, NULL, &factor));
+        CHECK_OK(sp_cholesky_factor(factor, &A));
+        CHECK_OK(sp_cholesky_solve(factor, 1, b, context.threads == 1 ? first : x));
+        CHECK(context.threads == 1 || !memcmp(first, x, N * 8), "other bytes with %d threads", context.threads);
+    }
+    context.threads = 1;
+    sp_sparse_times(&context, &A, 1, first, x);
+    CHECK(relative_difference(N, x, b) < 1e-13, "residual %g", relative_difference(N, x, b));
+}
+
 static volatile int stop = 1;
 
 TEST(cancelled)

@@ -21,7 +21,6 @@ void reduce_free_check(const reduce_search *s)
         const char *text;
     } rules[] = {
         {c->frame, "--frame moves a body that is fixed to it, and this one has no fixed vertices"},
-        {!c->step, "--dt auto is for bodies with fixed vertices: name a step"},
         {c->integrator > 0, "free bodies move by a method that conserves energy: --integrator does not apply"},
         {c->quantity > REDUCE_ENERGY, "of free bodies --quantity position, velocity, largest and energy are measured"},
         {damped, "damping by the mass acts on the rigid motion of the full-order model, and not on that of a scene: "
@@ -208,7 +207,8 @@ static void measure_one(reduce_search *s, const reduce_model *model, int64_t r, 
 {
     reduce_commands *c = &s->commands;
     const double length = strtod(step, NULL), finer = strtod(s->step, NULL) / length;
-    const char *scene = reduce_free_scene(s, model, r, motion->loads, NULL),
+    const int64_t steps = llround(finer * (double)s->steps), every = llround(finer * (double)reduce_every(s));
+    const char *scene = model ? reduce_free_scene(s, model, r, motion->loads, NULL) : reduce_path(c, "full.json"),
                *name = reduce_text(c, "%.*s-%s", (int)strlen(scene) - 5, scene, step), /* without .json */
                    *moved = reduce_text(c, "%s.npz", name), *times = reduce_text(c, "%s.csv", name),
                *errors = reduce_path(c, "errors.csv");
@@ -216,13 +216,16 @@ static void measure_one(reduce_search *s, const reduce_model *model, int64_t r, 
 
     for (int q = 0; q < MEASURED; q++)
         row[q] = INFINITY;
-    reduce_commands_note(c, times);
-    add_run(s, &w, scene, step, llround(finer * (double)s->steps), llround(finer * (double)reduce_every(s)));
-    reduce_add_all(&w, "--timings", times, "-o", moved);
-    if (!run(s, &w))
+    if (model) {
+        reduce_commands_note(c, times);
+        add_run(s, &w, scene, step, steps, every);
+        reduce_add_all(&w, "--timings", times, "-o", moved);
+    }
+    if (!(model ? run(s, &w) : reduce_move(s, NULL, motion->loads, step, steps, every, moved)))
         return;
 
-    reduce_add_all(&compare, "simcompare", moved, motion->path, "--scene", scene);
+    reduce_add_all(&compare, "simcompare", moved, motion->path);
+    reduce_add_all(&compare, model ? "--scene" : "--mesh", model ? scene : s->choice->mesh);
     if (motion->scene)
         reduce_add_all(&compare, "--scene", motion->scene);
     reduce_add_all(&compare, "--deformation", "--csv", errors);
@@ -231,13 +234,17 @@ static void measure_one(reduce_search *s, const reduce_model *model, int64_t r, 
     reduce_table table;
     reduce_table_read(c, errors, &table);
     for (int q = 0; q < MEASURED; q++)
-        row[q] = measured[q].norm ? named_value(&table, measured[q].norm) : mean_time(s, times);
+        if (measured[q].norm)
+            row[q] = named_value(&table, measured[q].norm);
+        else if (model)
+            row[q] = mean_time(s, times);
 }
 
 void reduce_free_measure(reduce_search *s, const reduce_model *model, const char *ranks, const char *step,
                          const reduce_motion *motion, reduce_table *table)
 {
     reduce_commands *c = &s->commands;
+    const int64_t all = model ? model->r : 0;
     int64_t count = 1;
     for (const char *at = ranks; at && *at; at++)
         count += *at == ',';
@@ -251,7 +258,7 @@ void reduce_free_measure(reduce_search *s, const reduce_model *model, const char
         table->value[q] = NAN;
     }
     for (int64_t i = 1; i <= count; i++) {
-        measure_one(s, model, ranks ? strtoll(ranks, NULL, 10) : model->r, step, motion, table->value + i * MEASURED);
+        measure_one(s, model, ranks ? strtoll(ranks, NULL, 10) : all, step, motion, table->value + i * MEASURED);
         ranks = ranks && strchr(ranks, ',') ? strchr(ranks, ',') + 1 : NULL;
     }
 }

@@ -16,7 +16,8 @@ const char *reduce_free_scene(reduce_search *s, const reduce_model *model, int64
  * viscosities βλ and βμ of the strain rate, which are the same at rest. Of laws that have no λ and μ it stays βK. */
 void reduce_free_damping(reduce_search *s, reduce_words *w);
 
-/* reduce_move and reduce_measure (moves.h) for a model of a free body. */
+/* reduce_move and reduce_measure (moves.h) for a model of a free body; reduce_free_measure takes NULL for the
+ * full-order model as well. */
 bool reduce_free_move(reduce_search *s, const reduce_model *model, const char *loads, const char *step, int64_t steps,
                       int64_t every, const char *path);
 void reduce_free_measure(reduce_search *s, const reduce_model *model, const char *ranks, const char *step,

@@ -58,8 +58,7 @@ static void measure_step(reduce_search *s)
         reduce_step_error(s, &s->model, motions[i].loads, s->step_error);
     if (s->step_error[q] > choice->error)
         tool_warn(choice->mesh, "the time step has an error of %s of %.2g %%: take smaller steps than --dt %s%s",
-                  reduce_quantity_name[q], 100 * s->step_error[q], s->step,
-                  s->free || !choice->step ? "" : ", or --dt auto");
+                  reduce_quantity_name[q], 100 * s->step_error[q], s->step, choice->step ? ", or --dt auto" : "");
 }
 
 bool reduce_write_model(reduce_search *s)

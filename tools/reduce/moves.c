@@ -234,7 +234,7 @@ static bool halve(reduce_search *s, const reduce_model *model, const char *loads
     char coarse[TOOL_SHELL_REAL], fine[TOOL_SHELL_REAL];
     const reduce_motion motion = {.loads = loads,
                                   .path = reduce_path(c, "half.npz"),
-                                  .scene = s->free ? reduce_free_scene(s, model, 0, loads, NULL) : NULL};
+                                  .scene = s->free && model ? reduce_free_scene(s, model, 0, loads, NULL) : NULL};
     reduce_table table;
 
     tool_shell_real(step / factor, coarse);

@@ -56,10 +56,10 @@ void reduce_take_errors(reduce_search *s, const reduce_table *table, int64_t row
 /* Ends the program where the reference had nothing to compare with so far: a probe without free vibration. */
 void reduce_check_compared(const reduce_search *s);
 
-/* The error of the time step of a model under the loads of a motion, for each quantity. With the changes d1 from h to
- * h/2 and d2 from h/2 to h/4 it is the sum of the geometric series, d1 / (1 - d2/d1), 4/3 d1 where the order is two
- * and 4 d1 where the changes hardly fall. Infinite where a motion does not converge. Raises error [REDUCE_QUANTITIES].
- */
+/* The error of the time step of a model (NULL: the full-order model of a free body) under the loads of a motion, for
+ * each quantity. With the changes d1 from h to h/2 and d2 from h/2 to h/4 it is d1 / (1 - d2/d1), the sum of the
+ * geometric series: 4/3 d1 where the order is two, and 4 d1 where the changes hardly fall. Infinite where a motion does
+ * not converge. Raises error [REDUCE_QUANTITIES]. */
 void reduce_step_error(reduce_search *s, const reduce_model *model, const char *loads, double *error);
 
 #endif

@@ -198,27 +198,36 @@ static double finer_by(double ratio, double more, double gain)
     return isfinite(wanted) ? fmin(fmax(wanted, 1.2), known ? 1000 : 8) : 2;
 }
 
-/* The first of ever smaller time steps that keeps a fifth of the error, measured on the model of the candidates; where
- * it has no polynomials, the forces of all elements are projected, since a cubature needs motions. Where none does,
- * with --best the last one that was more accurate by a tenth than all before. */
-static void find_step(reduce_search *s)
+/* What moves while the time step is looked for: the model of the candidates, where it has no polynomials with the
+ * projected forces of all elements, since a cubature needs motions; NULL for a free body, whose reference is the
+ * full-order model. */
+static const reduce_model *make_trial(reduce_search *s)
 {
-    const reduce_motion *motions = s->witness.data;
-    const int q = s->choice->quantity;
-    const double share = 0.2 * s->choice->error;
-    found_step best = {.step = NULL};
-
+    if (s->free)
+        return NULL;
     make_candidates(s);
     combine(s, 0, s->choice->rank);
     if (s->polynomials)
         make_rich_forces(s, 0);
+    return &s->rich;
+}
+
+/* The first of ever smaller time steps that keeps a fifth of the error. Where none does, with --best the last one that
+ * was more accurate by a tenth than all before. */
+static void find_step(reduce_search *s)
+{
+    const reduce_motion *motions = s->witness.data;
+    const reduce_model *trial = make_trial(s);
+    const int q = s->choice->quantity;
+    const double share = 0.2 * s->choice->error;
+    found_step best = {.step = NULL};
 
     double least = FIRST_STEPS, before = NAN, error = NAN;
     for (int attempt = 0; attempt < ATTEMPTS && least <= MOST_STEPS; attempt++) {
         set_steps(s, least);
         memset(s->step_error, 0, sizeof s->step_error);
         for (int64_t i = 0; i < s->witness.count; i++)
-            reduce_step_error(s, &s->rich, motions[i].loads, s->step_error);
+            reduce_step_error(s, trial, motions[i].loads, s->step_error);
         reduce_check_compared(s);
         reduce_say(s, reduce_text(&s->commands, "the time step %s s has an error of %s of %.2g %%", s->step,
                                   reduce_quantity_name[q], 100 * s->step_error[q]));

@@ -230,8 +230,7 @@ static void sweep_in_tasks(const block *k)
     (void)token; /* used in depend clauses only */
 
 #pragma omp parallel num_threads(k->cholesky->threads)
-#pragma omp master
-    {
+    if (omp_get_thread_num() == 0) {
         for (int64_t u = 0, count; k->forward && u < s->unit_count; u += count) {
             const sp_unit *unit = &s->units[u];
             count = sp_symbolic_batch(s, u, 1);

@@ -505,14 +505,14 @@ static void eliminate_all(sp_fronts *f)
     (void)token; /* used in depend clauses only */
 
 #pragma omp parallel num_threads(threads)
-#pragma omp master
-    for (int64_t u = 0, count; u < units; u += count) {
-        const sp_unit *own = &f->symbolic->units[u];
-        count = sp_symbolic_batch(f->symbolic, u, 1);
+    if (omp_get_thread_num() == 0)
+        for (int64_t u = 0, count; u < units; u += count) {
+            const sp_unit *own = &f->symbolic->units[u];
+            count = sp_symbolic_batch(f->symbolic, u, 1);
 #pragma omp task depend(inout : token[u]) depend(in : token[own->parent])
-        for (int64_t i = 0; i < count; i++)
-            eliminate_unit(f, own + i);
-    }
+            for (int64_t i = 0; i < count; i++)
+                eliminate_unit(f, own + i);
+        }
 }
 
 int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *sign, int64_t *pivot)

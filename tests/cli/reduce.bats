@@ -223,6 +223,19 @@ at_most() {
     no_faults
 }
 
+@test "full-order steps of the beginning of a slow motion judge the rank too" {
+    takes_long
+    cd "$BODY"
+    # With three coordinates the error is 0.3 % of the whole motion, and 1.1 % of the part of it that the full-order model takes.
+    voxelize bar.obj -q -n 16 --enlarge 1 --fill --young 1e6 --poisson 0.3 --density 1000 --fix-half-space 1,0,0,0.01 -o slow.npz
+    printf '0,9,all,,0,0,3000\n' > slow.csv
+    simreduce slow.npz --loads slow.csv --dt 0.0002 --steps 4000 --error 1% --held-out 1 -r 30 -q -o slow > said.txt 2> err || fault "exit $?: $(< said.txt) $(< err)"
+    grep -qE '^ +[0-9.]+ % measured beside the full-order model, slow.csv, [0-9]{4} of 4000 steps$' said.txt || fault "$(< said.txt)"
+    ! grep -q ' 4000 of 4000 steps' said.txt || fault 'the full-order model takes the whole motion'
+    at_most "$(stated slow.sh)" 0.01 || fault "$(< said.txt)"
+    no_faults
+}
+
 @test "loads under which the reference does not converge are said" {
     cd "$BODY"
     voxelize bar.obj -q -n 4 --enlarge 1 --fill --young 1e6 --poisson 0.3 --density 1000 --fix-half-space 1,0,0,0.01 --law neo-hookean -o small.npz

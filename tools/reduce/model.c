@@ -6,12 +6,6 @@
 
 /* ---- the model ---- */
 
-double reduce_final_error(const reduce_search *s)
-{
-    const int q = s->choice->quantity;
-    return fmax(reduce_stated(s, &s->final, q), s->measured[q]);
-}
-
 /* The largest errors of the files that are written, under the loads of these motions. */
 static void measure_final(reduce_search *s, const sp_list *list, double *error)
 {
@@ -76,12 +70,12 @@ bool reduce_write_model(reduce_search *s)
 
     s->final = (reduce_point){.r = s->chosen};
     measure_final(s, &s->judges, s->final.error);
-    measure_final(s, &s->witness, s->measured);
+    measure_final(s, &s->witness, s->final.measured);
     measure_choice(s);
     measure_step(s);
 
     /* The files are not those that judged: their last digits differ, and a cubature's elements. */
-    const double error = reduce_final_error(s);
+    const double error = reduce_stated(s, &s->final, choice->quantity);
     const bool kept = choice->budget > 0 || error <= choice->error;
     if (!kept && !choice->best)
         fprintf(tool_stdout(), "the model that was written does not keep %g %%: its error of %s is %.2g %%\n",

@@ -52,13 +52,12 @@ static void print_statement(const reduce_search *s, const char *before, FILE *st
 {
     const int q = s->choice->quantity;
     const reduce_motion *witness = s->witness.data;
-    const double measured = s->measured[q];
 
     fprintf(stream, "%sr = %lld, %.3g us a step: error of %s at most %.2g %%\n", before, (long long)s->final.r,
-            1e6 * s->final.seconds, word_of(s, q), 100 * reduce_final_error(s));
+            1e6 * s->final.seconds, word_of(s, q), 100 * reduce_stated(s, &s->final, q));
     fprintf(stream, "%s  %.2g %% measured beside the full-order model, %s%s, %lld of %lld steps\n", before,
-            100 * measured, witness[0].name, s->witness.count > 1 ? " and the others" : "", (long long)s->witness_steps,
-            (long long)s->steps);
+            100 * s->final.measured[q], witness[0].name, s->witness.count > 1 ? " and the others" : "",
+            (long long)s->witness_steps, (long long)s->steps);
     if (reduce_family_varies(&s->family))
         fprintf(stream, "%s  %.2g %% beside the reference, largest of %lld loads of the family and of the files\n",
                 before, 100 * s->final.error[q], (long long)members_of(s));

@@ -19,7 +19,8 @@ static int64_t least(int64_t a, int64_t b)
 double reduce_stated(const reduce_search *s, const reduce_point *point, int quantity)
 {
     const double step = s->choice->step ? 0 : s->step_error[quantity];
-    return reduce_margin * (point->error[quantity] + s->rich_error[quantity]) + step;
+    const double stated = reduce_margin * (point->error[quantity] + s->rich_error[quantity]) + step;
+    return fmax(stated, point->measured[quantity]);
 }
 
 /* ---- the basis, and its rank ---- */
@@ -70,12 +71,29 @@ static reduce_point *point_of(sp_list *list, int64_t r)
     return &points[at];
 }
 
-/* Measures ranks [count] on all that judge. Polynomials of all columns serve every rank; a cubature is made for each.
- */
+/* Measures a model beside a motion, at the ranks of `list` (NULL: at its own, ranks[0]). */
+static void try_motion(reduce_search *s, reduce_basis *b, const reduce_model *model, const char *list,
+                       const int64_t *ranks, const reduce_motion *motion, bool witness)
+{
+    reduce_table table;
+
+    if (!motion->path)
+        return;
+    reduce_measure(s, model, list, s->step, motion, &table);
+    for (int64_t row = 1; row < table.rows; row++) {
+        reduce_point *point = point_of(&b->points, ranks[row - 1]);
+        reduce_take_errors(s, &table, row, witness ? point->measured : point->error);
+        point->seconds = fmax(point->seconds, 1e-6 * reduce_table_value(&table, row, "us_per_step"));
+    }
+}
+
+/* Measures ranks [count] on all that judge, and on the full-order steps of the witness: they are the beginning of a
+ * motion, and errors are relative to the motion that they are measured on. Polynomials of all columns serve every rank;
+ * a cubature is made for each. */
 static void try_ranks(reduce_search *s, reduce_basis *b, int64_t count, const int64_t *ranks)
 {
     reduce_commands *c = &s->commands;
-    const reduce_motion *motions = s->judges.data;
+    const reduce_motion *judges = s->judges.data, *witness = s->witness.data;
     const char *list = "";
 
     for (int64_t k = 0; k < count; k++)
@@ -88,17 +106,10 @@ static void try_ranks(reduce_search *s, reduce_basis *b, int64_t count, const in
         if (!s->polynomials)
             model.forces = reduce_make_forces(s, reduce_numbered(s, "forces", ranks[k]), model.basis, ranks[k],
                                               0.1 * s->choice->error, &s->trained);
-        for (int64_t i = 0; i < s->judges.count; i++) {
-            reduce_table table;
-            if (!motions[i].path)
-                continue;
-            reduce_measure(s, &model, s->polynomials ? list : NULL, s->step, &motions[i], &table);
-            for (int64_t row = 1; row < table.rows; row++) {
-                reduce_point *point = point_of(&b->points, s->polynomials ? ranks[row - 1] : ranks[k]);
-                reduce_take_errors(s, &table, row, point->error);
-                point->seconds = fmax(point->seconds, 1e-6 * reduce_table_value(&table, row, "us_per_step"));
-            }
-        }
+        for (int64_t i = 0; i < s->judges.count; i++)
+            try_motion(s, b, &model, s->polynomials ? list : NULL, ranks + k, &judges[i], false);
+        for (int64_t i = 0; i < s->witness.count && s->witness_steps < s->steps; i++)
+            try_motion(s, b, &model, s->polynomials ? list : NULL, ranks + k, &witness[i], true);
     }
 }
 
@@ -109,10 +120,11 @@ static int64_t best_rank(const reduce_search *s, const reduce_basis *b)
     const int q = s->choice->quantity;
 
     for (int64_t i = 0; i < b->points.count; i++) {
-        if (s->choice->budget > 0 && points[i].seconds <= 1e-6 * s->choice->budget && isfinite(points[i].error[q]) &&
-            (!best || points[i].error[q] < best->error[q]))
+        const double stated = reduce_stated(s, &points[i], q);
+        if (s->choice->budget > 0 && points[i].seconds <= 1e-6 * s->choice->budget && isfinite(stated) &&
+            (!best || stated < reduce_stated(s, best, q)))
             best = &points[i];
-        if (!(s->choice->budget > 0) && !best && reduce_stated(s, &points[i], q) <= s->choice->error)
+        if (!(s->choice->budget > 0) && !best && stated <= s->choice->error)
             best = &points[i];
     }
     return best ? best->r : 0;
@@ -162,7 +174,7 @@ static const reduce_point *best_point(const reduce_search *s, const reduce_basis
     const int q = s->choice->quantity;
 
     for (int64_t i = 0; i < b->points.count; i++)
-        if (!best || points[i].error[q] < best->error[q])
+        if (!best || reduce_stated(s, &points[i], q) < reduce_stated(s, best, q))
             best = &points[i];
     return best;
 }
@@ -170,8 +182,10 @@ static const reduce_point *best_point(const reduce_search *s, const reduce_basis
 /* The error of the rank that was chosen, or where there is none the smallest of all ranks. */
 static double error_of(const reduce_search *s, const reduce_basis *b)
 {
-    const reduce_point *points = b->points.data;
-    return (b->chosen ? &points[place_of(&b->points, b->chosen)] : best_point(s, b))->error[s->choice->quantity];
+    const reduce_point *points = b->points.data, *point = best_point(s, b);
+    if (b->chosen)
+        point = &points[place_of(&b->points, b->chosen)];
+    return reduce_stated(s, point, s->choice->quantity);
 }
 
 /* Returns true if basis a is better than b: of two that keep the bound that with fewer coordinates, else that with the
@@ -246,7 +260,7 @@ void reduce_explain(reduce_search *s)
         fprintf(stream, "no model of up to %lld coordinates keeps an error of %s of %g %%: the best one has %.2g %%\n",
                 (long long)s->best->most, reduce_quantity_name[q], 100 * c->error, 100 * reduce_stated(s, best, q));
 
-    if (c->best && isfinite(best->error[q]))
+    if (c->best && isfinite(reduce_stated(s, best, q)))
         s->chosen = best->r;
     else if (!(c->budget > 0))
         tool_say("--best writes the most accurate model, of %lld coordinates; it goes on from %s", (long long)best->r,

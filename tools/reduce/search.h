@@ -48,11 +48,13 @@ typedef struct reduce_choice {
     uint64_t seed;
 } reduce_choice;
 
-/* The errors of one rank, by quantity: the largest of those that judge. */
+/* The errors of one rank, by quantity. */
 typedef struct reduce_point {
     int64_t r;
-    double error[REDUCE_QUANTITIES];
-    double seconds; /* of a step */
+    double error[REDUCE_QUANTITIES];    /* the largest of those that judge */
+    double measured[REDUCE_QUANTITIES]; /* the largest of the full-order steps of the witness; of ranks that are tried 0
+                                           where these are the whole motion, which judges */
+    double seconds;                     /* of a step */
 } reduce_point;
 
 /* What moves in place of the full-order model. */
@@ -112,7 +114,6 @@ typedef struct reduce_search {
     reduce_model model;
     const char *scene; /* of a free body; NULL: none */
     reduce_point final;
-    double measured[REDUCE_QUANTITIES];     /* under the files, by the full-order model */
     double choice_error[REDUCE_QUANTITIES]; /* of a cubature's elements, beside all elements in the same basis */
     double step_error[REDUCE_QUANTITIES];   /* of the time step (reduce_step_error) */
 } reduce_search;
@@ -123,7 +124,7 @@ extern const double reduce_margin;
 bool reduce_is_measured(const reduce_choice *choice, int quantity);
 
 /* The error that is stated for a rank: its largest error beside the reference, that of the reference, and a margin;
- * and that of the time step where the search has found the step. */
+ * and that of the time step where the search has found the step. It is never below what was measured. */
 double reduce_stated(const reduce_search *search, const reduce_point *point, int quantity);
 
 void reduce_open(reduce_search *search);
@@ -141,9 +142,6 @@ void reduce_explain(reduce_search *search);
 /* Makes the files and measures them: beside the motions that judge, beside the full-order model under the files of
  * loads, and with half the time step. Returns false if they do not keep the bound. */
 bool reduce_write_model(reduce_search *search);
-
-/* The error that is stated of the files; never below what was measured. */
-double reduce_final_error(const reduce_search *search);
 
 /* found false: the folder of the work stays, since another goal can go on from there. */
 void reduce_close(reduce_search *search, bool found);

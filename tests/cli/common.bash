@@ -23,7 +23,7 @@ setup() {
 tested_with_sanitizers() {
     [ -n "${SUPPLE_SANITIZED_TOO-}" ] || return
     case $(basename "$BATS_TEST_FILENAME" .bats) in
-    damaged | refusals | readers | foreign | meshes | output | stale | shell | places) ;;
+    every_tool | damaged | refusals | readers | foreign | meshes | output | stale | shell | places) ;;
     *) return 1 ;;
     esac
     [[ $(declare -f "$BATS_TEST_NAME") != *needs_plain_build* ]]

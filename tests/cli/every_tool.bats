@@ -24,6 +24,7 @@ tools() {
 }
 
 @test "--help and --version" {
+    needs_plain_build 'it compares texts'
     local tool
     for tool in $(tools); do
         for word in --help-all --help -h; do
@@ -66,6 +67,7 @@ tools() {
 }
 
 @test "short options are only those of the design, and mean the same everywhere" {
+    needs_plain_build 'it compares texts'
     local tool name letter argument default count=0
     for tool in $(tools); do
         while read -r name letter argument default; do
@@ -143,6 +145,7 @@ tools() {
 }
 
 @test "the text of an option speaks of its own program" {
+    needs_plain_build 'it compares texts'
     local tool name letter argument text word own of files
     local -A is=()
     for tool in $(tools); do
@@ -174,6 +177,7 @@ tools() {
 }
 
 @test "--help is never wider than 80 columns" {
+    needs_plain_build 'it compares texts'
     local tool text LC_ALL=C.UTF-8
     for tool in $(tools); do
         while IFS= read -r text; do
@@ -394,6 +398,7 @@ meets() {
 }
 
 @test "the manual page has what --help-all says of every option, and no others" {
+    needs_plain_build 'it compares texts'
     local tool page name letter argument text word count=0
     has programs || skip 'a cross build has no manual pages of programs'
     command -v mandoc > /dev/null || skip "no mandoc"
@@ -425,6 +430,7 @@ page_of() {
 }
 
 @test "a text of an option in the source of a manual page: behind the sentence of the table, in its place, or refused" {
+    needs_plain_build 'it compares texts'
     local text said
     page_of '.Bl -tag -width Ds\n.It Fl \\-ritz\nThese words.\n.It Fl \\-certify No in full\nThese alone.\n.Bl -bullet\n.It\nA point.\n.El\n.El\n'
     [ "$code$err" = 0 ] || fault "exit $code: $err"

@@ -3,7 +3,8 @@
  * factorization on one thread, which bench/schedule.py distributes to more workers than there are; with `analysis` what
  * a factorization would need, from the pattern alone. The matrix is K of the mesh, which has fixed vertices, at rest.
  * Prints one row of a table for each number of threads: seconds (median) of analysis, factorization, one solve and a
- * block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative residuals. */
+ * block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative residuals. With the variable
+ * CHOLMOD_THREADS, CHOLMOD and the BLAS in it take so many threads, and its bytes depend on them. */
 #include "bench.h"
 #include "linear/cholesky.h"
 #include "linear/fronts.h"
@@ -14,6 +15,7 @@
 #else
 #include <cholmod.h>
 #endif
+#include <cblas.h>
 #include <omp.h>
 
 enum { WIDTH = 24, MOST = 99, STAGES = 4 };
@@ -90,7 +92,15 @@ static void theirs(sp_context *context, const sp_sparse *A, const int64_t *permu
     common.supernodal = CHOLMOD_SUPERNODAL;
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_GIVEN;
-    omp_set_max_active_levels(0); /* its own loops would start threads for little work */
+
+    /* Its own loops start threads for little work, too: on one thread they may not. */
+    const char *given = getenv("CHOLMOD_THREADS");
+    const int threads = given ? atoi(given) : 1, before = omp_get_max_threads();
+    omp_set_max_active_levels(threads > 1);
+    if (threads > 1) {
+        omp_set_num_threads(threads);
+        openblas_set_num_threads(threads);
+    }
 
     double start = bench_now();
     cholmod_factor *factor = cholmod_l_analyze_p(&matrix, (SuiteSparse_long *)permutation, NULL, 0, &common);
@@ -113,6 +123,10 @@ static void theirs(sp_context *context, const sp_sparse *A, const int64_t *permu
     }
 
     omp_set_max_active_levels(1);
+    if (threads > 1) {
+        omp_set_num_threads(before);
+        openblas_set_num_threads(1);
+    }
     cholmod_l_free_dense(&solution, &common);
     cholmod_l_free_dense(&y, &common);
     cholmod_l_free_dense(&e, &common);

@@ -15,8 +15,10 @@
 #include <lapacke.h>
 
 OWNER(sp_integrator)
-OWNER(sp_modal)
 OWNER(sp_training)
+#ifdef SUPPLE_YANG2015
+OWNER(sp_modal)
+#endif
 
 enum { R = 5, PULLED = 44 };
 

@@ -80,6 +80,7 @@ TEST(iterative_solvers)
             sp_operator op = {&d, N, dense_times, dense_precondition};
             sp_iteration work;
             sp_iteration_new(&pool, N, restart, &work);
+
             for (int j = 0; j < N; j++)
                 for (int i = 0; i < N; i++) {
                     int low = symmetric && i < j ? i : j, high = symmetric && i < j ? j : i;
@@ -89,15 +90,18 @@ TEST(iterative_solvers)
                 }
             for (int i = 0; i < N; i++)
                 scale[i] = 1 / A[i * N + i];
+
             random_field(N, 8, b);
             memcpy(factor, A, N * N * sizeof *A);
             memcpy(expected, b, sizeof b);
             CHECK(LAPACKE_dgesv(LAPACK_COL_MAJOR, N, 1, factor, N, pivot, expected, N) == 0, "dgesv");
+
             int64_t products = sp_gmres(&op, &work, 1e-12, 1000, b, x);
             CHECK(products > 0 && products < N, "%lld products", (long long)products);
             for (int i = 0; i < N; i++)
                 CHECK_NEAR(x[i], expected[i], 1e-9 * fabs(expected[i]) + 1e-10 * scale[i]);
             CHECK(sp_gmres(&op, &work, 1e-12, 3, b, x) == -1, "three products are not enough");
+
             if (symmetric) {
                 products = sp_conjugate_gradients(&op, &work, 1e-12, 1000, b, x);
                 CHECK(products > 0 && products < N, "%lld products", (long long)products);
@@ -107,6 +111,7 @@ TEST(iterative_solvers)
                 CHECK(sp_conjugate_gradients(&op, &work, 1e-12, 1000, b, x) == -1, "indefinite");
                 CHECK(sp_gmres(&op, &work, 1e-10, 1000, b, x) > 0, "indefinite, but not singular");
             }
+
             memset(b, 0, sizeof b);
             CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == 0 && x[0] == 0, "b = 0");
             b[3] = NAN;
@@ -114,16 +119,19 @@ TEST(iterative_solvers)
                       sp_conjugate_gradients(&op, &work, 1e-12, 1000, b, x) == -1,
                   "not a number");
         }
+
     /* one product with the identity, and a singular matrix */
     dense d = {N, A, scale};
     sp_operator op = {&d, N, dense_times, dense_precondition};
     sp_iteration work;
     sp_iteration_new(&pool, N, 10, &work);
+
     memset(A, 0, N * N * sizeof *A);
     random_field(N, 9, b);
     for (int i = 0; i < N; i++)
         scale[i] = 1;
     CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == -1, "the zero matrix");
+
     for (int i = 0; i < N; i++)
         A[i * N + i] = 1;
     CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == 2, "one product and one to see the residual");
@@ -220,6 +228,7 @@ TEST(four_jacobians_one_motion)
          .tolerance = 1e-12},
         {.kind = SP_STATIC, .step = 2e-3, .tolerance = 1e-12},
     };
+
     for (int modal = 0; modal < 2; modal++)
         for (int kind = 0; kind < 2; kind++) {
             OWNED(held_block) b;
@@ -228,6 +237,7 @@ TEST(four_jacobians_one_motion)
             int steps = kind ? 4 : 60;
             make_block(4, SP_LAW_STVK, &b);
             all_elements(&b, modal, true, &cubature);
+
             for (int j = 0; j < 4; j++) {
                 m[j] = move(&b, &cubature, (enum sp_jacobian)j, &runs[kind], steps);
                 CHECK(distance(m[0].q, m[j].q) < 1e-8, "%s differs by %g", names[j], distance(m[0].q, m[j].q));
@@ -237,6 +247,7 @@ TEST(four_jacobians_one_motion)
                      modal ? "by coordinate" : "by element", names[j], (double)m[j].report.newton_iterations / steps,
                      m[j].solves ? (double)m[j].products / (double)m[j].solves : 0, cblas_dnrm2(R, m[j].q, 1));
             }
+
             CHECK(distance(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q) < 1e-8, "symmetric differs by %g",
                   distance(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q));
             CHECK(m[SP_JACOBIAN_EXACT].report.newton_iterations <= 5 * steps + 20 * kind,
@@ -309,6 +320,7 @@ TEST(growth_without_an_energy)
     OWNED_POINTER(sp_integrator) *it;
     OWNED(held_block) b;
     make_block(2, SP_LAW_STVK, &b);
+
     CHECK_OK(sp_reduced_system_new(&context, &force, mass, b.U, b.rows, b.mesh.vertices, &system));
     CHECK_OK(sp_reduced_system_growth(&system, &growth));
     CHECK_NEAR(growth, expected, 1e-12);
@@ -318,6 +330,7 @@ TEST(growth_without_an_energy)
     CHECK_OK(sp_integrator_new(
         &context, &system, &forcing,
         &(sp_integrator_parameters){.kind = SP_NEWMARK, .step = 1e-3, .beta = 0.25, .gamma = 0.5}, start, v, &it));
+
     double size[2];
     for (int part = 0; part < 2; part++) {
         for (int step = 0; step < 6283; step++) /* ten periods of √k */
@@ -326,9 +339,11 @@ TEST(growth_without_an_energy)
         const double *q = sp_integrator_q(it);
         size[part] = energy[SP_WORK_KINETIC] + 50 * (q[0] * q[0] + q[1] * q[1]);
     }
+
     CHECK_NEAR(0.5 * log(size[1] / size[0]) / 6.283, expected, 0.01 * expected);
     CHECK(energy[SP_WORK_STORED] < 0, "the force does work: %g", energy[SP_WORK_STORED]);
     sp_reduced_system_free(&system);
+
     OWNED(sp_cubature) alike;
     all_elements(&b, true, false, &alike);
     make_system(&b, &alike, SP_JACOBIAN_EXACT, &system);
@@ -356,6 +371,7 @@ TEST(other_integrators)
                              central = newmark, semi = newmark;
     central.kind = SP_CENTRAL;
     semi.semi_implicit = true;
+
     motion reference = move(&b, &cubature, SP_JACOBIAN_EXACT, &newmark, 400),
            m = move(&b, &cubature, SP_JACOBIAN_SYMMETRIC, &central, 400);
     CHECK(distance(reference.q, m.q) < 1e-3, "central differences are off by %g", distance(reference.q, m.q));
@@ -363,10 +379,12 @@ TEST(other_integrators)
     CHECK(fabs(m.energy[0] + m.energy[1] - m.first[0] - m.first[1] - m.energy[2] + m.energy[3]) <
               1e-3 * fabs(m.energy[1]),
           "balance: %g %g %g %g", m.energy[0], m.energy[1], m.energy[2], m.energy[3]);
+
     for (int j = 0; j < 4; j++) {
         m = move(&b, &cubature, (enum sp_jacobian)j, &semi, 400);
         CHECK(distance(reference.q, m.q) < 2e-3, "%d: one iteration is off by %g", j, distance(reference.q, m.q));
     }
+
     make_system(&b, &cubature, SP_JACOBIAN_EXACT, &system);
     CHECK_OK(sp_load_set_new(&context, &b.body, b.U, R, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
     sp_external_loads forcing = sp_load_set_external(&loading);
@@ -421,6 +439,7 @@ TEST(elements_are_evenly_placed)
     CHECK_OK(sp_modal_points_new(&context, &body, 8, &points));
     CHECK(points.count == 8 && fabs(points.edge - 1) < 0.34, "%lld elements, boxes of %g", (long long)points.count,
           points.edge);
+
     int octants = 0, half = 0;
     for (int64_t k = 0; k < points.count; k++) {
         int64_t e = points.element[k], x = e % 4 / 2, y = e / 4 % 4 / 2, z = e / 16 / 2;
@@ -430,6 +449,7 @@ TEST(elements_are_evenly_placed)
     }
     CHECK(octants == 255 && half == 4, "octants %x, half %d", octants, half);
     sp_modal_points_free(&points);
+
     CHECK_OK(sp_modal_points_new(&context, &body, 1000, &points));
     CHECK(points.count == 64 && points.edge == 0 && points.element[63] == 63, "all");
     sp_modal_points_free(&points);
@@ -438,6 +458,7 @@ TEST(elements_are_evenly_placed)
     sp_modal_points_free(&points);
     CHECK(sp_modal_points_new(&context, &body, 0, &points) == SP_USAGE, "none");
     sp_fe_space_free(&body);
+
     OWNED(held_block) b;
     make_block(12, SP_LAW_STVK, &b);
     for (int64_t asked = 5; asked < b.elements; asked = asked * 3 / 2) {
@@ -462,10 +483,12 @@ TEST(known_weights)
     make_block(8, SP_LAW_STVK, &b);
     make_poses(&b, 60, 3, &poses);
     CHECK_OK(sp_modal_points_new(&context, &b.body, 15, &points));
+
     int64_t n = points.count, m = R * poses.count;
     double *A = test_new(m * n, 8), *expected = test_new(R * n, 8), *force = test_new(m, 8);
     for (int64_t k = 0; k < R * n; k++)
         expected[k] = 5 + 20 * sp_random_uniform(4, 4, (uint64_t)k);
+
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
     CHECK_OK(sp_training_columns(training, n, points.element, A));
     for (int64_t i = 0; i < m; i++)
@@ -473,6 +496,7 @@ TEST(known_weights)
             force[i] += expected[i % R * n + k] * A[k * m + i] * cblas_dnrm2(R, poses.force + i / R * R, 1);
     sp_training_free(training);
     memcpy(poses.force, force, (size_t)m * 8);
+
     train(&b, &poses, &points, false, &cubature, &report);
     CHECK(cubature.count == n && cubature.modal, "%lld elements", (long long)cubature.count);
     CHECK(report.error < 1e-10 && report.mean_error < 1e-10 && report.kkt < 1e-10, "error %g, %g, KKT %g", report.error,
@@ -480,12 +504,14 @@ TEST(known_weights)
     for (int64_t k = 0; k < R * n && cubature.count == n; k++)
         CHECK_NEAR(cubature.weight[k], expected[k], 1e-7 * expected[k]);
     sp_cubature_free(&cubature);
+
     /* and with the true forces: not exact, but minimal for every coordinate */
     sp_poses_free(&poses);
     make_poses(&b, 60, 3, &poses);
     train(&b, &poses, &points, false, &cubature, &report);
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
     CHECK_OK(sp_training_columns(training, n, points.element, A));
+
     const double *target = sp_training_target(training);
     double mean = 0, all = 0, kkt = 0;
     for (int64_t j = 0; j < R; j++) {
@@ -513,6 +539,7 @@ TEST(known_weights)
         mean += sqrt(missed / size) / R;
         all += missed;
     }
+
     CHECK_NEAR(report.mean_error, mean, 1e-10);
     CHECK_NEAR(report.error, sqrt(all / 60), 1e-10); /* ‖b‖² is the number of poses */
     CHECK(kkt < 1e-10 && report.kkt < 1e-10, "KKT %g, stated %g", kkt, report.kkt);
@@ -532,11 +559,13 @@ TEST(error_falls)
     make_block(12, SP_LAW_STABLE_NEO_HOOKEAN, &b);
     make_poses(&b, 300, 3, &poses);
     make_poses(&b, 40, 4, &others);
+
     for (int64_t asked = 4; asked <= 64; asked *= 2) {
         OWNED(sp_modal_points) points;
         sp_cubature cubature[3];
         sp_modal_report report;
         CHECK_OK(sp_modal_points_new(&context, &b.body, asked, &points));
+
         for (int k = 0; k < 3; k++) {
             context.threads = 1 << k;
             train(&b, &poses, &points, true, &cubature[k], &report);
@@ -546,6 +575,7 @@ TEST(error_falls)
                   "%d threads give others", 1 << k);
         }
         context.threads = 1;
+
         double out = error_on(&b, &others, &cubature[0], false);
         CHECK_NEAR(error_on(&b, &poses, &cubature[0], true), report.nested_error, 1e-10);
         CHECK(report.nested_error >= report.error && 2 * report.nested_count <= points.count + (points.count == 1),
@@ -559,6 +589,7 @@ TEST(error_falls)
         for (int k = 0; k < 3; k++)
             sp_cubature_free(&cubature[k]);
     }
+
     CHECK(last < 0.25 * first, "from %g to %g only", first, last);
     OWNED(sp_modal_points) points;
     OWNED_POINTER(sp_modal) *parts;
@@ -566,6 +597,7 @@ TEST(error_falls)
     sp_modal_report report, again;
     CHECK_OK(sp_modal_points_new(&context, &b.body, 30, &points));
     train(&b, &poses, &points, false, &whole, &report);
+
     CHECK_OK(sp_modal_new(&context, &points, R, &parts));
     for (int part = 0; part < 3; part++) {
         sp_poses some = {.r = R, .count = 100, .q = poses.q + 100 * R * part, .force = poses.force + 100 * R * part};
@@ -577,6 +609,7 @@ TEST(error_falls)
     CHECK(joined.count == whole.count, "%lld, %lld", (long long)joined.count, (long long)whole.count);
     for (int64_t k = 0; k < R * whole.count && joined.count == whole.count; k++)
         CHECK_NEAR(joined.weight[k], whole.weight[k], 1e-8 * (1 + whole.weight[k]));
+
     double by_pose[300];
     sp_modal_pose_errors(parts, by_pose);
     CHECK_NEAR(cblas_dnrm2(300, by_pose, 1), again.error * sqrt(300), 1e-10);
@@ -624,6 +657,7 @@ TEST(training_that_stops_by_itself)
         deviation[j] = 1 / sqrt(quotient[j]);
     }
     make_block(12, SP_LAW_STVK, &b);
+
     sp_poses *all[] = {&many, &others};
     for (int k = 0; k < 2; k++) {
         all[k]->q = sp_pool_new(&all[k]->pool, R * all[k]->count, 8);
@@ -631,10 +665,12 @@ TEST(training_that_stops_by_itself)
         sp_poses_sample(&context, R, deviation, NULL, 5000 + 5000 * k, all[k]->count, all[k]->q);
         CHECK_OK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, all[k]->count, all[k], NULL));
     }
+
     CHECK_OK(sp_modal_points_new(&context, &b.body, 30, &points));
     train(&b, &many, &points, false, &cubature, &report);
     double best = error_on(&b, &others, &cubature, false);
     sp_cubature_free(&cubature);
+
     for (int adjust = 0; adjust < 2; adjust++) {
         OWNED(sp_poses) poses = {.r = R};
         sp_incremental_report found;
@@ -643,6 +679,7 @@ TEST(training_that_stops_by_itself)
         source s = {.b = &b, .poses = &poses, .quotient = quotient};
         OWNED_POINTER(sp_training) *judge;
         CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &others, 0, &judge));
+
         sp_incremental_parameters parameters = {.held_out = judge,
                                                 .change = 0.002,
                                                 .most = 90,
@@ -653,6 +690,7 @@ TEST(training_that_stops_by_itself)
                                                 .data = &s,
                                                 .measure = &(sp_training_measure){0}};
         CHECK_OK(sp_incremental_train(&context, &b.body, b.U, &points, &parameters, &poses, &cubature, &found));
+
         const sp_incremental_round *round = found.rounds.data;
         CHECK(found.settled && found.rounds.count == s.calls && s.calls >= 2, "%lld rounds",
               (long long)found.rounds.count);
@@ -664,6 +702,7 @@ TEST(training_that_stops_by_itself)
                 CHECK((fabs(round[k].mean_error - round[k - 1].mean_error) < 0.002) == (k == s.calls - 1),
                       "the change after round %lld is %g", (long long)k, round[k].mean_error - round[k - 1].mean_error);
         }
+
         CHECK(adjust ? s.centres > 0.01 : s.centres == 0, "centres up to %g", s.centres);
         CHECK(s.widest < 1e-12, "deviations are off by %g", s.widest);
         double error = error_on(&b, &others, &cubature, false);
@@ -672,6 +711,7 @@ TEST(training_that_stops_by_itself)
               error);
         CHECK(error < 1.35 * best, "held out: %g, of %d poses %g", error, ROOM, best);
         CHECK_NEAR(error_on(&b, &poses, &cubature, false), found.fit.error, 1e-10);
+
         NOTE("%s: %lld rounds, %lld poses, error %.4f, held out %.4f; %d poses: %.4f, held out %.4f",
              adjust ? "adjusted" : "not adjusted", (long long)s.calls, (long long)poses.count, found.fit.error, error,
              ROOM, report.error, best);

@@ -217,35 +217,52 @@ static void sweep_one_by_one(const block *k)
 {
     const sp_symbolic *s = &k->cholesky->symbolic;
 
-    for (int64_t u = 0; k->forward && u < s->unit_count; u++)
-        sweep_unit(k, &s->units[u], false);
-    for (int64_t u = s->unit_count - 1; k->backward && u >= 0; u--)
-        sweep_unit(k, &s->units[u], true);
+    if (k->forward)
+        for (int64_t u = 0; u < s->unit_count; u++)
+            sweep_unit(k, &s->units[u], false);
+    if (k->backward)
+        for (int64_t u = s->unit_count - 1; u >= 0; u--)
+            sweep_unit(k, &s->units[u], true);
 }
 
-static void sweep_in_tasks(const block *k)
+static void make_forward_tasks(const block *k, char *token)
 {
     const sp_symbolic *s = &k->cholesky->symbolic;
-    char *token = k->cholesky->tokens;
     (void)token; /* used in depend clauses only */
 
+    for (int64_t u = 0, count; u < s->unit_count; u += count) {
+        const sp_unit *unit = &s->units[u];
+        count = sp_symbolic_batch(s, u, 1);
+#pragma omp task depend(inout : token[u]) depend(in : token[unit->parent])
+        for (int64_t i = 0; i < count; i++)
+            sweep_unit(k, unit + i, false);
+    }
+}
+
+static void make_backward_tasks(const block *k, char *token)
+{
+    const sp_symbolic *s = &k->cholesky->symbolic;
+    (void)token;
+
+    for (int64_t u = s->unit_count - 1, count; u >= 0; u -= count) {
+        const sp_unit *unit = &s->units[u];
+        count = sp_symbolic_batch(s, u, -1);
+#pragma omp task depend(in : token[unit->parent]) depend(inout : token[u])
+        for (int64_t i = 0; i < count; i++)
+            sweep_unit(k, unit - i, true);
+    }
+}
+
+/* The same by tasks, which thread 0 makes and all take. */
+static void sweep_in_tasks(const block *k)
+{
 #pragma omp parallel num_threads(k->cholesky->threads)
     if (omp_get_thread_num() == 0) {
-        for (int64_t u = 0, count; k->forward && u < s->unit_count; u += count) {
-            const sp_unit *unit = &s->units[u];
-            count = sp_symbolic_batch(s, u, 1);
-#pragma omp task depend(inout : token[u]) depend(in : token[unit->parent])
-            for (int64_t i = 0; i < count; i++)
-                sweep_unit(k, unit + i, false);
-        }
+        if (k->forward)
+            make_forward_tasks(k, k->cholesky->tokens);
 #pragma omp taskwait
-        for (int64_t u = s->unit_count - 1, count; k->backward && u >= 0; u -= count) {
-            const sp_unit *unit = &s->units[u];
-            count = sp_symbolic_batch(s, u, -1);
-#pragma omp task depend(in : token[unit->parent]) depend(inout : token[u])
-            for (int64_t i = 0; i < count; i++)
-                sweep_unit(k, unit - i, true);
-        }
+        if (k->backward)
+            make_backward_tasks(k, k->cholesky->tokens);
     }
 }
 

@@ -243,9 +243,10 @@ static void eliminate_rows(const front *a, int c, int n, int row, int count)
 
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, count, n, 1,
                 a->L + c + (int64_t)c * a->rows, a->rows, A, a->rows);
-    for (int j = 0; a->sign && j < n; j++)
-        if (a->sign[c + j] < 0)
-            cblas_dscal(count, -1, A + (int64_t)j * a->rows, 1);
+    if (a->sign)
+        for (int j = 0; j < n; j++)
+            if (a->sign[c + j] < 0)
+                cblas_dscal(count, -1, A + (int64_t)j * a->rows, 1);
     task_end(a, SP_TASK_ROWS, c, row, c, start);
 }
 
@@ -505,7 +506,7 @@ static void eliminate_all(sp_fronts *f)
     (void)token; /* used in depend clauses only */
 
 #pragma omp parallel num_threads(threads)
-    if (omp_get_thread_num() == 0)
+    if (omp_get_thread_num() == 0) /* it makes the tasks, and all threads take them */
         for (int64_t u = 0, count; u < units; u += count) {
             const sp_unit *own = &f->symbolic->units[u];
             count = sp_symbolic_batch(f->symbolic, u, 1);
@@ -515,16 +516,30 @@ static void eliminate_all(sp_fronts *f)
         }
 }
 
-int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *sign, int64_t *pivot)
+/* Memory for L S Lᵀ and its least pivot. What a failed pivot leaves behind is computed on, but not used: signs begin as
+ * 1. */
+static int prepare_signs(sp_fronts *f, const sp_sparse *matrix, double *sign)
 {
-    const int64_t n = f->symbolic->order;
-
-    for (int t = 0; sign && t < f->threads; t++)
+    for (int t = 0; t < f->threads; t++)
         if (!f->workers[t].scaled) {
             f->workers[t].scaled = sp_pool_raw(&f->pool, TILE * TILE, sizeof *f->workers[t].scaled);
             SP_PASS(sp_allocated(f->context, f->workers[t].scaled));
         }
 
+    f->least = 0;
+    for (int64_t e = 0; e < matrix->start[matrix->order]; e++)
+        f->least = fmax(f->least, LEAST_PIVOT * fabs(matrix->value[e]));
+    for (int64_t i = 0; i < matrix->order; i++)
+        sign[i] = 1;
+    return SP_OK;
+}
+
+int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *sign, int64_t *pivot)
+{
+    const int64_t n = f->symbolic->order;
+
+    if (sign)
+        SP_PASS(prepare_signs(f, matrix, sign));
     f->matrix = matrix;
     f->L = L;
     f->sign = sign;
@@ -532,12 +547,6 @@ int sp_fronts_factor(sp_fronts *f, const sp_sparse *matrix, double *L, double *s
     f->memory = true;
     f->cancelled = false;
 
-    /* What a failed pivot leaves behind is computed on, but not used. */
-    f->least = 0;
-    for (int64_t i = 0; sign && i < n; i++)
-        sign[i] = 1;
-    for (int64_t e = 0; sign && e < matrix->start[n]; e++)
-        f->least = fmax(f->least, LEAST_PIVOT * fabs(matrix->value[e]));
     eliminate_all(f);
 
     /* Nothing is left, unless the factorization ended early. */

@@ -403,13 +403,16 @@ done:
 
 int64_t sp_symbolic_batch(const sp_symbolic *s, int64_t u, int step)
 {
-    const int64_t most = 1 + s->unit_count / MOST_TASKS;
+    const int64_t most = 1 + s->unit_count / MOST_TASKS, parent = s->units[u].parent;
     int64_t count = 1;
 
-    for (int64_t next = u + step; s->units[u].child < 0 && count < most && next >= 0 && next < s->unit_count &&
-                                  s->units[next].child < 0 && s->units[next].parent == s->units[u].parent;
-         next += step)
+    if (s->units[u].child >= 0)
+        return 1;
+    for (int64_t next = u + step; count < most && next >= 0 && next < s->unit_count; next += step) {
+        if (s->units[next].child >= 0 || s->units[next].parent != parent)
+            break;
         count++;
+    }
     return count;
 }
 

@@ -121,6 +121,7 @@ TEST(large_fronts_for_any_number_of_threads)
            *y = test_new(ORDER * COLUMNS, 8);
     for (int i = 0; i < ORDER * COLUMNS; i++)
         b[i] = random_number(3, i);
+
     for (int k = 0; k < 3; k++)
         for (int threads = 1; threads <= MOST_THREADS; threads = 2 * threads + 1) {
             OWNED_POINTER(sp_cholesky) *factor = NULL;
@@ -130,11 +131,13 @@ TEST(large_fronts_for_any_number_of_threads)
                   sp_cholesky_nonzeros(factor));
             CHECK_OK(sp_cholesky_factor(factor, &K));
             CHECK_OK(sp_cholesky_solve(factor, counts[k], b, threads == 1 ? first : x));
+
             if (threads > 1) {
                 CHECK(!memcmp(first, x, (size_t)(ORDER * counts[k]) * 8), "%d columns: other bytes with %d threads",
                       counts[k], threads);
                 continue;
             }
+
             sp_sparse_times(&context, &K, counts[k], first, y);
             for (int c = 0; c < counts[k]; c++) {
                 const double *residual = y + c * ORDER, *solution = first + c * ORDER;
@@ -237,6 +240,8 @@ TEST(indefinite_factors)
     int64_t *order = test_new(ORDER, 8), pivot;
     for (int64_t i = 0; i < ORDER; i++)
         order[i] = i;
+
+    /* On one thread and on three */
     CHECK_OK(sp_symbolic_new(&context, &K, order, &symbolic));
     CHECK_OK(sp_fronts_new(&context, &symbolic, &fronts));
     double *L = test_new(symbolic.value[symbolic.count], 8), *sign = test_new(ORDER, 8), *x = test_new(ORDER, 8),
@@ -249,9 +254,12 @@ TEST(indefinite_factors)
     CHECK_OK(sp_fronts_factor(several, &K, again, sign, &pivot));
     context.threads = 1;
     CHECK(!memcmp(L, again, (size_t)symbolic.value[symbolic.count] * 8), "other bytes with three threads");
+
     for (int i = 0; i < ORDER; i++)
         x[i] = random_number(5, i);
     sp_sparse_times(&context, &K, 1, x, expected);
+
+    /* y = L S Lᵀ x, column by column */
     double largest = 0;
     for (int64_t s = 0; s < symbolic.count; s++)
         for (int64_t c = symbolic.first[s]; c < symbolic.first[s + 1]; c++) {
@@ -266,6 +274,7 @@ TEST(indefinite_factors)
                 largest = fmax(largest, fabs(column[i]));
             }
         }
+
     for (int i = 0; i < ORDER; i++)
         product[symbolic.row[i]] = y[i];
     const double error = relative_difference(ORDER, product, expected);
@@ -298,11 +307,35 @@ TEST(numbers_that_are_not_finite)
         }
 }
 
+/* The solution of A x = b [n] on one thread, whose residual is small, and on two and three threads to the same bytes.
+ */
+static void check_solution(const sp_sparse *A, uint64_t stream, double bound, const char *name)
+{
+    const int64_t n = A->order;
+    double *b = test_new(n, 8), *x = test_new(n, 8), *first = test_new(n, 8);
+    for (int64_t i = 0; i < n; i++)
+        b[i] = random_number(stream, i);
+
+    for (context.threads = 1; context.threads <= 3; context.threads++) {
+        OWNED_POINTER(sp_cholesky) *factor = NULL;
+        CHECK_OK(sp_cholesky_new(&context, A, NULL, &factor));
+        CHECK_OK(sp_cholesky_factor(factor, A));
+        CHECK_OK(sp_cholesky_solve(factor, 1, b, context.threads == 1 ? first : x));
+        CHECK(context.threads == 1 || !memcmp(first, x, (size_t)n * 8), "%s: other bytes with %d threads", name,
+              context.threads);
+    }
+    context.threads = 1;
+
+    sp_sparse_times(&context, A, 1, first, x);
+    CHECK(relative_difference(n, x, b) < bound, "%s: residual %g", name, relative_difference(n, x, b));
+}
+
 /* A single front, many trees, rows without an entry off the diagonal, and none at all. */
 TEST(patterns_of_all_kinds)
 {
     enum { N = 600 };
-    double *dense = test_new(N * N, 8), *b = test_new(N, 8), *x = test_new(N, 8), *first = test_new(N, 8);
+    static const char *const names[] = {"one front", "many trees", "a diagonal"};
+    double *dense = test_new(N * N, 8);
     for (int kind = 0; kind < 3; kind++) {
         OWNED(sp_sparse) A;
         make_random(N, 0, 1, 2, dense, &A);
@@ -317,18 +350,7 @@ TEST(patterns_of_all_kinds)
                 }
             A.start[i + 1] = at;
         }
-        for (int i = 0; i < N; i++)
-            b[i] = random_number(7, i);
-        for (context.threads = 1; context.threads <= 3; context.threads++) {
-            OWNED_POINTER(sp_cholesky) *factor = NULL;
-            CHECK_OK(sp_cholesky_new(&context, &A, NULL, &factor));
-            CHECK_OK(sp_cholesky_factor(factor, &A));
-            CHECK_OK(sp_cholesky_solve(factor, 1, b, context.threads == 1 ? first : x));
-            CHECK(context.threads == 1 || !memcmp(first, x, N * 8), "kind %d: other bytes", kind);
-        }
-        context.threads = 1;
-        sp_sparse_times(&context, &A, 1, first, x);
-        CHECK(relative_difference(N, x, b) < 1e-14, "kind %d: %g", kind, relative_difference(N, x, b));
+        check_solution(&A, 7, 1e-14, names[kind]);
     }
 }
 
@@ -360,19 +382,7 @@ TEST(many_small_trees)
         A.start[i + 1] = at;
     }
 
-    double *b = test_new(N, 8), *x = test_new(N, 8), *first = test_new(N, 8);
-    for (int i = 0; i < N; i++)
-        b[i] = random_number(11, i);
-    for (context.threads = 1; context.threads <= 3; context.threads++) {
-        OWNED_POINTER(sp_cholesky) *factor = NULL;
-        CHECK_OK(sp_cholesky_new(&context, &A, NULL, &factor));
-        CHECK_OK(sp_cholesky_factor(factor, &A));
-        CHECK_OK(sp_cholesky_solve(factor, 1, b, context.threads == 1 ? first : x));
-        CHECK(context.threads == 1 || !memcmp(first, x, N * 8), "other bytes with %d threads", context.threads);
-    }
-    context.threads = 1;
-    sp_sparse_times(&context, &A, 1, first, x);
-    CHECK(relative_difference(N, x, b) < 1e-13, "residual %g", relative_difference(N, x, b));
+    check_solution(&A, 11, 1e-13, "many small trees");
 }
 
 static volatile int stop = 1;

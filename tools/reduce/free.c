@@ -202,26 +202,36 @@ static const struct {
                 {"us_per_step", NULL}};
 enum { MEASURED = TOOL_COUNT(measured) };
 
+/* FOLDER/NAME-STEP.ENDING for FOLDER/NAME.json */
+static const char *replace_ending(reduce_commands *c, const char *path, const char *step, const char *ending)
+{
+    return reduce_text(c, "%.*s-%s.%s", (int)(strlen(path) - strlen(".json")), path, step, ending);
+}
+
+/* The errors of one rank of a model, or of the full-order model (NULL), with steps of this length. */
 static void measure_one(reduce_search *s, const reduce_model *model, int64_t r, const char *step,
                         const reduce_motion *motion, double row[MEASURED])
 {
     reduce_commands *c = &s->commands;
     const double length = strtod(step, NULL), finer = strtod(s->step, NULL) / length;
     const int64_t steps = llround(finer * (double)s->steps), every = llround(finer * (double)reduce_every(s));
-    const char *scene = model ? reduce_free_scene(s, model, r, motion->loads, NULL) : reduce_path(c, "full.json"),
-               *name = reduce_text(c, "%.*s-%s", (int)strlen(scene) - 5, scene, step), /* without .json */
-                   *moved = reduce_text(c, "%s.npz", name), *times = reduce_text(c, "%s.csv", name),
-               *errors = reduce_path(c, "errors.csv");
+    const char *scene = model ? reduce_free_scene(s, model, r, motion->loads, NULL) : NULL,
+               *name = model ? scene : reduce_path(c, "full.json"), *moved = replace_ending(c, name, step, "npz"),
+               *times = replace_ending(c, name, step, "csv"), *errors = reduce_path(c, "errors.csv");
     reduce_words w = {0}, compare = {0};
+    bool converged;
 
     for (int q = 0; q < MEASURED; q++)
         row[q] = INFINITY;
+
     if (model) {
         reduce_commands_note(c, times);
         add_run(s, &w, scene, step, steps, every);
         reduce_add_all(&w, "--timings", times, "-o", moved);
-    }
-    if (!(model ? run(s, &w) : reduce_move(s, NULL, motion->loads, step, steps, every, moved)))
+        converged = run(s, &w);
+    } else
+        converged = reduce_move(s, NULL, motion->loads, step, steps, every, moved);
+    if (!converged)
         return;
 
     reduce_add_all(&compare, "simcompare", moved, motion->path);

@@ -27,7 +27,9 @@ static void measure_choice(reduce_search *s)
     const reduce_motion *motions = s->witness.data;
 
     memset(s->choice_error, 0, sizeof s->choice_error);
-    for (int64_t i = 0; i < s->witness.count && !s->polynomials && !s->free; i++) {
+    if (s->polynomials || s->free)
+        return;
+    for (int64_t i = 0; i < s->witness.count; i++) {
         const reduce_motion motion = {.loads = motions[i].loads, .path = reduce_numbered(s, "all-elements", i)};
         reduce_table table;
         reduce_say(s, "all elements in the basis");

@@ -198,9 +198,9 @@ static double finer_by(double ratio, double more, double gain)
     return isfinite(wanted) ? fmin(fmax(wanted, 1.2), known ? 1000 : 8) : 2;
 }
 
-/* What moves while the time step is looked for: the model of the candidates, where it has no polynomials with the
- * projected forces of all elements, since a cubature needs motions; NULL for a free body, whose reference is the
- * full-order model. */
+/* The model whose motions tell the error of a time step: that of all candidates. Without polynomials its forces are
+ * those of all elements, projected, since a cubature needs motions. NULL stands for the full-order model, which is the
+ * reference of a free body. */
 static const reduce_model *make_trial(reduce_search *s)
 {
     if (s->free)

@@ -71,7 +71,8 @@ static reduce_point *point_of(sp_list *list, int64_t r)
     return &points[at];
 }
 
-/* Measures a model beside a motion, at the ranks of `list` (NULL: at its own, ranks[0]). */
+/* Measures a model beside a motion, at the ranks of `list` (NULL: at its own, ranks[0]), as a judge or as the witness.
+ */
 static void try_motion(reduce_search *s, reduce_basis *b, const reduce_model *model, const char *list,
                        const int64_t *ranks, const reduce_motion *motion, bool witness)
 {
@@ -108,8 +109,9 @@ static void try_ranks(reduce_search *s, reduce_basis *b, int64_t count, const in
                                               0.1 * s->choice->error, &s->trained);
         for (int64_t i = 0; i < s->judges.count; i++)
             try_motion(s, b, &model, s->polynomials ? list : NULL, ranks + k, &judges[i], false);
-        for (int64_t i = 0; i < s->witness.count && s->witness_steps < s->steps; i++)
-            try_motion(s, b, &model, s->polynomials ? list : NULL, ranks + k, &witness[i], true);
+        if (s->witness_steps < s->steps)
+            for (int64_t i = 0; i < s->witness.count; i++)
+                try_motion(s, b, &model, s->polynomials ? list : NULL, ranks + k, &witness[i], true);
     }
 }
 

@@ -52,8 +52,8 @@ typedef struct reduce_choice {
 typedef struct reduce_point {
     int64_t r;
     double error[REDUCE_QUANTITIES];    /* the largest of those that judge */
-    double measured[REDUCE_QUANTITIES]; /* the largest of the full-order steps of the witness; of ranks that are tried 0
-                                           where these are the whole motion, which judges */
+    double measured[REDUCE_QUANTITIES]; /* the largest beside the full-order steps of the witness. While ranks are tried
+                                           it is 0 if these steps are the whole motion, which is one of the judges */
     double seconds;                     /* of a step */
 } reduce_point;
 

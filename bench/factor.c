@@ -3,8 +3,8 @@
  * factorization on one thread, which bench/schedule.py distributes to more workers than there are; with `analysis` what
  * a factorization would need, from the pattern alone. The matrix is K of the mesh, which has fixed vertices, at rest.
  * Prints one row of a table for each number of threads: seconds (median) of analysis, factorization, one solve and a
- * block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative residuals. With the variable
- * CHOLMOD_THREADS, CHOLMOD and the BLAS in it take so many threads, and its bytes depend on them. */
+ * block of 24, ours and CHOLMOD's, both with BLAS on one thread; and the relative residuals. CHOLMOD_THREADS=N
+ * in the environment gives CHOLMOD and its BLAS N threads, on which its last digits depend. */
 #include "bench.h"
 #include "linear/cholesky.h"
 #include "linear/fronts.h"

@@ -18,8 +18,8 @@ setup() {
     return 0
 }
 
-# Whether this test runs with sanitizers as well, where it sees all that it sees without (scripts/test --all): tests of hostile input, apart
-# from those that need a build without sanitizers.
+# Whether this test runs with sanitizers as well, where it sees all that it sees without (scripts/test --all): tests of hostile input and of wrong
+# options, apart from those that need a build without sanitizers.
 tested_with_sanitizers() {
     [ -n "${SUPPLE_SANITIZED_TOO-}" ] || return
     case $(basename "$BATS_TEST_FILENAME" .bats) in

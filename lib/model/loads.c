@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void project(const sp_fe_space *body, const double *U, int64_t r, const double *full, double *to)
+void sp_load_project(const sp_fe_space *body, const double *U, int64_t r, const double *full, double *to)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
 
@@ -60,7 +60,7 @@ void sp_load_uniform(const sp_fe_space *body, bool lumped, const double *U, int6
     sp_fe_space_vertex_mass(body, lumped, mass); /* M times a constant field, so that free fall is exact */
     for (int64_t i = 0; i < 3 * body->mesh->vertex_count; i++)
         full[i] = mass[i / 3] * acceleration[i % 3];
-    project(body, U, r, full, f);
+    sp_load_project(body, U, r, full, f);
 }
 
 int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
@@ -114,7 +114,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
         memset(full, 0, (size_t)rows * sizeof *full);
         SP_TRY(sp_load_distribute(context, body, load, full));
         double *column = set->columns + set->n * set->force_count;
-        project(body, U, r, full, column);
+        sp_load_project(body, U, r, full, column);
         for (int64_t i = 0; i < rows; i++)
             set->net[3 * set->force_count + i % 3] += full[i];
 
@@ -224,7 +224,7 @@ done:
 }
 
 /* The factor of a load with a course in the step from t0 to t1; without an end of the step that at t0. */
-static double course_share(const sp_load_set *set, const sp_load *load, double t0, double t1)
+static double course_share(const sp_load *load, bool at_ends, double t0, double t1)
 {
     const double length = load->end - load->start, begin = fmax(t0, load->start), end = fmin(t1, load->end);
 
@@ -232,19 +232,13 @@ static double course_share(const sp_load_set *set, const sp_load *load, double t
         return sp_course_at(&load->course, length, begin - load->start);
 
     /* The static integrator takes the value at the end of the step, others the mean over it. */
-    if (set->at_ends) /* within rounding of t1 = k h */
+    if (at_ends) /* within rounding of t1 = k h */
         return load->end > t1 - 1e-9 * (t1 - t0) ? sp_course_at(&load->course, length, end - load->start) : 0;
 
     return sp_course_integral(&load->course, length, begin - load->start, end - load->start) / (t1 - t0);
 }
 
-void sp_load_set_at_ends(sp_load_set *set, bool at_ends)
-{
-    set->at_ends = at_ends;
-}
-
-/* The factor of a load that acts in [t0, t1] in its mean. */
-static double share_of(const sp_load_set *set, const sp_load *load, double t0, double t1)
+double sp_load_share(const sp_load *load, bool at_ends, double t0, double t1)
 {
     const double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
 
@@ -252,8 +246,13 @@ static double share_of(const sp_load_set *set, const sp_load *load, double t0, d
         return 0;
 
     if (load->course.kind != SP_COURSE_CONSTANT)
-        return course_share(set, load, t0, t1);
+        return course_share(load, at_ends, t0, t1);
     return share > 1 - 1e-12 ? 1 : share;
+}
+
+void sp_load_set_at_ends(sp_load_set *set, bool at_ends)
+{
+    set->at_ends = at_ends;
 }
 
 void sp_load_set_shares(sp_load_set *set, double t0, double t1, double *share)
@@ -263,7 +262,7 @@ void sp_load_set_shares(sp_load_set *set, double t0, double t1, double *share)
     sp_intervals_find(&set->force_times, t0, t1);
     for (int64_t k = 0; k < set->force_times.acting_count; k++) {
         const int64_t l = set->force_times.acting[k];
-        share[l] = share_of(set, set->loads[l], t0, t1);
+        share[l] = sp_load_share(set->loads[l], set->at_ends, t0, t1);
     }
 }
 
@@ -275,7 +274,7 @@ static void mean(void *data, double t0, double t1, double *f)
     sp_intervals_find(&set->force_times, t0, t1);
     for (int64_t k = 0; k < set->force_times.acting_count; k++) {
         const int64_t l = set->force_times.acting[k];
-        const double share = share_of(set, set->loads[l], t0, t1);
+        const double share = sp_load_share(set->loads[l], set->at_ends, t0, t1);
         if (share != 0)
             for (int64_t i = 0; i < set->n; i++)
                 f[i] += share * set->columns[set->n * l + i];

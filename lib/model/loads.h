@@ -117,8 +117,15 @@ int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count,
  * the default: its mean over the step. */
 void sp_load_set_at_ends(sp_load_set *set, bool at_ends);
 
-/* The share of each load in its mean over [t0, t1], share [force_count]: its course included. */
+/* The factor on the force of a load in its mean over [t0, t1]: the part of the interval in which it acts, and its
+ * course; at_ends: sp_load_set_at_ends. t1 infinite: that of a load that never ends. Not for springs. */
+double sp_load_share(const sp_load *load, bool at_ends, double t0, double t1);
+
+/* The same of each load of a set, share [force_count]. */
 void sp_load_set_shares(sp_load_set *set, double t0, double t1, double *share);
+
+/* Uᵀ full [r] for forces on all vertices, full [3·vertices]; U NULL: those on the free degrees of freedom. */
+void sp_load_project(const sp_fe_space *body, const double *U, int64_t r, const double *full, double *to);
 
 /* The force of one load, without its course, on the free degrees of freedom, force [dof_count] (overwritten). number,
  * from 1, is for messages. Not for springs. */

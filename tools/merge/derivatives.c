@@ -66,4 +66,10 @@ static void release(merge_shard *shard)
     sp_columns_free(shard->data);
 }
 
-const merge_kind merge_derivatives = {"derivatives", "derivatives", "pairs", read, compare, join, release, false};
+const merge_kind merge_derivatives = {.kind = "derivatives",
+                                      .whole = "derivatives",
+                                      .items = "pairs",
+                                      .read = read,
+                                      .compare = compare,
+                                      .join = join,
+                                      .release = release};

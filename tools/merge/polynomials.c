@@ -53,4 +53,10 @@ static void release(merge_shard *shard)
     sp_polynomials_free(shard->data);
 }
 
-const merge_kind merge_polynomials = {"polynomial_sums", "polynomials", "sums", read, compare, join, release, false};
+const merge_kind merge_polynomials = {.kind = "polynomial_sums",
+                                      .whole = "polynomials",
+                                      .items = "sums",
+                                      .read = read,
+                                      .compare = compare,
+                                      .join = join,
+                                      .release = release};

@@ -72,20 +72,32 @@ static void check_cover(const merge_kind *kind, int64_t count, const merge_shard
     }
 }
 
+static void read_shard(sp_context *context, const merge_kind *kind, const char *path, merge_shard *shard)
+{
+    const char *const kinds[] = {kind->kind, NULL};
+    sp_file file;
+
+    *shard = (merge_shard){.path = strcmp(path, "-") ? path : "standard input"};
+    if (kind->open) {
+        if (!strcmp(path, "-"))
+            tool_fail(SP_USAGE, NULL, "shards of %s are read twice, which standard input cannot be", kind->kind);
+        kind->open(context, shard);
+        return;
+    }
+
+    tool_read(path, NULL, kinds, false, &file);
+    shard->meta = json_incref(file.meta);
+    shard->result = json_incref(file.result);
+    kind->read(context, &file, shard);
+    sp_file_free(&file);
+}
+
 void merge_read(sp_context *context, const merge_kind *kind, int64_t count, const char *const *paths,
                 merge_shard *shards)
 {
-    const char *const kinds[] = {kind->kind, NULL};
     for (int64_t i = 0; i < count; i++) {
-        sp_file file;
-        merge_shard *shard = &shards[i];
-        tool_read(paths[i], NULL, kinds, false, &file);
-        *shard = (merge_shard){.path = strcmp(paths[i], "-") ? paths[i] : "standard input",
-                               .meta = json_incref(file.meta),
-                               .result = json_incref(file.result)};
-        kind->read(context, &file, shard);
-        sp_file_free(&file);
-        check_alike(kind, &shards[0], shard);
+        read_shard(context, kind, paths[i], &shards[i]);
+        check_alike(kind, &shards[0], &shards[i]);
     }
     qsort(shards, (size_t)count, sizeof *shards, compare_first);
     check_cover(kind, count, shards);

@@ -20,6 +20,9 @@ typedef struct merge_kind {
     const char *items; /* for messages: "poses" */
     /* Reads the data, and first, end, total and the hashes; fails for a file that is no shard, unless it is whole. */
     void (*read)(sp_context *context, sp_file *file, merge_shard *shard);
+    /* For files that are larger than memory, in the place of `read`: opens the file itself, and sets meta and result
+     * too. NULL: `read` gets the file. */
+    void (*open)(sp_context *context, merge_shard *shard);
     /* Fails if two shards differ in a way of the kind. */
     void (*compare)(const merge_shard *a, const merge_shard *b);
     /* Writes the whole from shards that are sorted and complete, and returns its result, without warnings. mesh: the

@@ -88,4 +88,11 @@ static void release(merge_shard *shard)
     sp_columns_free(shard->data);
 }
 
-const merge_kind merge_snapshots = {"snapshots", "snapshots", "loads", read, compare, join, release, true};
+const merge_kind merge_snapshots = {.kind = "snapshots",
+                                    .whole = "snapshots",
+                                    .items = "loads",
+                                    .read = read,
+                                    .compare = compare,
+                                    .join = join,
+                                    .release = release,
+                                    .needs_mesh = true};

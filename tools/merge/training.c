@@ -53,4 +53,10 @@ static void release(merge_shard *shard)
     sp_poses_free(shard->data);
 }
 
-const merge_kind merge_training = {"training", "training", "poses", read, compare, join, release, false};
+const merge_kind merge_training = {.kind = "training",
+                                   .whole = "training",
+                                   .items = "poses",
+                                   .read = read,
+                                   .compare = compare,
+                                   .join = join,
+                                   .release = release};

@@ -61,7 +61,7 @@ typedef struct sp_kind {
 extern const sp_kind sp_kind_mesh, sp_kind_sparse, sp_kind_modes, sp_kind_derivatives, sp_kind_snapshots, sp_kind_basis,
     sp_kind_polynomials, sp_kind_polynomial_sums, sp_kind_cubature, sp_kind_training, sp_kind_trajectory,
     sp_kind_scene_trajectory, sp_kind_scene_log, sp_kind_field, sp_kind_pointshell, sp_kind_domains, sp_kind_curve,
-    sp_kind_certificate, sp_kind_skin, sp_kind_tensor, sp_kind_system_basis;
+    sp_kind_certificate, sp_kind_skin, sp_kind_tensor, sp_kind_system_basis, sp_kind_ensemble;
 
 /* All of them, NULL after the last. */
 extern const sp_kind *const sp_kinds[];

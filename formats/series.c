@@ -258,13 +258,17 @@ static int check_head(const sp_series_stream *stream, const void *object)
     return SP_OK;
 }
 
-static int check_times(sp_series_stream *stream, const double *time, int64_t count)
+/* The first series increases: times, or the numbers of motions. */
+static int check_order(sp_series_stream *stream, const sp_member_rule *rule, const void *values, int64_t count)
 {
+    const int name = (int)strcspn(rule->name, "/");
     for (int64_t i = 0; i < count; i++) {
-        if (stream->frames + i > 0 && time[i] <= stream->last_time)
-            return sp_fail(stream->context, SP_INPUT, "time: frame %lld is at %.17g s, the one before it at %.17g s",
-                           (long long)(stream->frames + i), time[i], stream->last_time);
-        stream->last_time = time[i];
+        const double value = rule->type == SP_I8 ? (double)((const int64_t *)values)[i] : ((const double *)values)[i];
+        if (stream->frames + i > 0 && value <= stream->last)
+            return sp_fail(stream->context, SP_INPUT, "%.*s: frame %lld is at %.17g%s, the one before it at %.17g%s",
+                           name, rule->name, (long long)(stream->frames + i), value, rule->unit ? " s" : "",
+                           stream->last, rule->unit ? " s" : "");
+        stream->last = value;
     }
     return SP_OK;
 }
@@ -299,7 +303,7 @@ static int end(sp_series_stream *stream, void *object)
 
 int sp_series_next(sp_series_stream *stream, void *object)
 {
-    const sp_member_rule *time = series_of(stream->kind, 0);
+    const sp_member_rule *first = series_of(stream->kind, 0);
     asking by = {stream, object};
 
     if (stream->ended)
@@ -333,8 +337,8 @@ int sp_series_next(sp_series_stream *stream, void *object)
     if (stream->blocks == 0)
         SP_PASS(check_head(stream, object));
 
-    const int64_t frames = *length_of(stream->kind, time, object);
-    SP_PASS(check_times(stream, *pointer_of(time, object), frames));
+    const int64_t frames = *length_of(stream->kind, first, object);
+    SP_PASS(check_order(stream, first, *pointer_of(first, object), frames));
     if (stream->check)
         SP_PASS(stream->check(stream, object));
 

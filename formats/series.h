@@ -1,7 +1,7 @@
-/* Files of frames in blocks (trajectory.md, scene_trajectory.md), written as the frames are computed and readable
- * meanwhile. Members before the first block are as in other file types; each block has a member of each series,
- * "q/000017", with a row for each of its frames (first extent "n") or a number of rows that depends on the frames (any
- * other first extent). The rows of the type's table that end in "/B" are the series. */
+/* Files of frames in blocks (trajectory.md, scene_trajectory.md; the frames of ensemble.md are motions), written as the
+ * frames are computed and readable meanwhile. Members before the first block are as in other file types; each block has
+ * a member of each series, "q/000017", with a row for each of its frames (first extent "n") or a number of rows that
+ * depends on the frames (any other first extent). The rows of the type's table that end in "/B" are the series. */
 #ifndef SP_FORMATS_SERIES_H
 #define SP_FORMATS_SERIES_H
 
@@ -39,7 +39,7 @@ typedef struct sp_series_stream {
     int (*check)(struct sp_series_stream *stream, void *object);
     sp_members head, block; /* members before the first block, and those of the current block */
     int64_t blocks, frames; /* numbers read so far */
-    double last_time;
+    double last;            /* of the first series: time, number */
     bool ended;
 } sp_series_stream;
 

@@ -26,8 +26,8 @@ typedef struct named {
 
 static void add_argument(sp_context *context, const char *path, named *all)
 {
-    static const merge_kind *const kinds[] = {&merge_training, &merge_derivatives, &merge_snapshots,
-                                              &merge_polynomials};
+    static const merge_kind *const kinds[] = {&merge_training, &merge_derivatives, &merge_snapshots, &merge_polynomials,
+                                              &merge_ensemble};
     char name[SP_KIND_LENGTH];
     const merge_kind *kind = NULL;
 

@@ -93,6 +93,7 @@ static void check_kind(verify *v, artefact *file)
         {"skin", verify_skin},
         {"certificate", verify_certificate},
         {"curve", verify_curve},
+        {"ensemble", verify_ensemble},
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -107,6 +107,11 @@ int sp_ensemble_alone_run(sp_ensemble_alone *a, const sp_ensemble_motion *motion
     int status;
 
     sp_ensemble_record_clear(record, lane);
+    if (motion->refused) {
+        status = sp_fail(&a->context, SP_INPUT, "%s", motion->refused);
+        goto done;
+    }
+
     /* The same description with the loads and materials of this motion */
     SP_TRY(make(a, motion->materials ? motion->materials : mesh->materials));
     if (motion->materials)

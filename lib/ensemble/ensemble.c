@@ -159,7 +159,7 @@ static bool fits(const worker *w, const sp_ensemble_motion *motion)
     for (int64_t l = 0; l < motion->load_count; l++)
         if (motion->loads[l].kind == SP_LOAD_SPRING || (motion->materials && motion->loads[l].kind == SP_LOAD_ROTATION))
             return false;
-    return w->all->in_lanes;
+    return w->all->in_lanes && !motion->refused;
 }
 
 /* The data of the motion in a lane from its description. */

@@ -20,6 +20,7 @@ typedef struct sp_ensemble_motion {
     double damping_mass, damping_stiffness; /* 1/s, s */
     const sp_material *materials;           /* [regions]; NULL: those of the mesh */
     const double *q, *v;                    /* [r] initial state; NULL: 0 */
+    const char *refused; /* why there is no such motion, which then has failed with SP_INPUT; NULL: there is one */
 } sp_ensemble_motion;
 
 /* The motions of a block that are ready. Frames are the start, each step whose number is a multiple of `every`, and the

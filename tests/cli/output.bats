@@ -395,7 +395,7 @@ formats() {
         done < <("$tool" --completion bash | sed -n "/<< 'END'/,/^END/{/^--/p;}")
     done
     sanitized || [ $count -gt 60 ] || fault "only $count options that name files were found"
-    sanitized || [ "${written[*]}" = 'cubature--checkpoint modes--derivatives modes--write-stiffness modes--write-mass simcompare--csv simcurve--csv simcurve--checkpoint simfull--joints simfull--reactions simfull--checkpoint simscene--timings simscene--checkpoint simserve--record simskin--write-fixed simsound--spectrogram simulate--reactions simulate--checkpoint simvalidate--csv sketchsolve--checkpoint' ] || fault "written: ${written[*]}"
+    sanitized || [ "${written[*]}" = 'cubature--checkpoint modes--derivatives modes--write-stiffness modes--write-mass simbatch--checkpoint simcompare--csv simcurve--csv simcurve--checkpoint simfull--joints simfull--reactions simfull--checkpoint simscene--timings simscene--checkpoint simserve--record simskin--write-fixed simsound--spectrogram simulate--reactions simulate--checkpoint simvalidate--csv sketchsolve--checkpoint' ] || fault "written: ${written[*]}"
     no_faults
 }
 

@@ -635,6 +635,49 @@ static int print_certificate(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
+/* How many motions there are, how many failed, and what is recorded of each. */
+static int print_ensemble(sp_context *context, info_file *info, FILE *stream)
+{
+    const json_t *meta = info->file.meta, *columns = json_object_get(meta, "columns"), *column;
+    const long long r = (long long)json_integer_value(json_object_get(meta, "r")),
+                    points = (long long)json_integer_value(json_object_get(meta, "points")),
+                    length = (long long)json_integer_value(json_object_get(meta, "frames"));
+    int64_t motions = 0, failed = 0, blocks = 0;
+    size_t k;
+
+    for (int64_t i = 0; i < info->file.members.count; i++) {
+        sp_array *array = &info->file.members.arrays[i];
+        if (!array->data || strncmp(array->name, "status/", 7))
+            continue;
+        SP_PASS(take(context, info, array->name, &array));
+        for (int64_t m = 0; m < array->count; m++)
+            failed += ((const int64_t *)array->data)[m] != 0;
+        motions += array->count;
+        blocks++;
+    }
+
+    fprintf(stream, "motions   %lld of %lld, %lld failed; in %lld blocks\n", (long long)motions,
+            (long long)json_integer_value(json_object_get(meta, "motions")), (long long)failed, (long long)blocks);
+    fputs("records   ", stream);
+    if (length && r)
+        fprintf(stream, "%lld reduced coordinates%s in %lld frames", r,
+                json_is_true(json_object_get(meta, "rates")) ? " and their rates" : "", length);
+    if (length && points)
+        fprintf(stream, "displacements of %lld vertices in %lld frames", points, length);
+    if (json_is_true(json_object_get(meta, "statistics")))
+        fprintf(stream, "%sstatistics of %lld signals", length ? ", " : "",
+                (long long)json_integer_value(json_object_get(meta, "signals")));
+    putc('\n', stream);
+
+    json_array_foreach(columns, k, column)
+    {
+        fputs(k ? ", " : "columns   ", stream);
+        sp_print_plain(json_is_string(column) ? json_string_value(column) : "", stream);
+    }
+    fputs(k ? "\n" : "", stream);
+    return SP_OK;
+}
+
 /* The function that prints a kind of file, and the members whose data it needs (NULL: all). */
 static const struct {
     const sp_kind *kind;
@@ -660,6 +703,7 @@ static const struct {
     {&sp_kind_curve, print_curve, NULL},
     {&sp_kind_skin, print_skin, NULL},
     {&sp_kind_certificate, print_certificate, NULL},
+    {&sp_kind_ensemble, print_ensemble, (const char *const[]){"status/B", NULL}},
 };
 
 enum { PRINTERS = sizeof printers / sizeof *printers };

@@ -35,7 +35,7 @@ static long block_number(const char *name, size_t *stem)
 static bool in_blocks(const char *name)
 {
     const sp_kind *kind = sp_kind_find(name);
-    return kind == &sp_kind_trajectory || kind == &sp_kind_scene_trajectory;
+    return kind == &sp_kind_trajectory || kind == &sp_kind_scene_trajectory || kind == &sp_kind_ensemble;
 }
 
 /* ---- members ---- */

@@ -33,7 +33,7 @@ typedef struct merge_kind {
     bool needs_mesh;
 } merge_kind;
 
-extern const merge_kind merge_training, merge_derivatives, merge_snapshots, merge_polynomials;
+extern const merge_kind merge_training, merge_derivatives, merge_snapshots, merge_polynomials, merge_ensemble;
 
 /* Reads the shards and checks that they belong together; sorts them. */
 void merge_read(sp_context *context, const merge_kind *kind, int64_t count, const char *const *paths,

@@ -221,7 +221,7 @@ static void find_damping(simulation *s)
 
 /* ---- the model ---- */
 
-static sp_model_description describe(simulation *s)
+sp_model_description simulation_description(const simulation *s)
 {
     const simulate_choice *c = s->choice;
     sp_model_description d = {.kind = (enum sp_model_kind)c->model,
@@ -267,7 +267,7 @@ static void check_part(const simulation *s, int status)
 
 void simulation_make(simulation *s)
 {
-    sp_model_description description = describe(s);
+    sp_model_description description = simulation_description(s);
 
     if (s->cubature.stiffness &&
         tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */

@@ -53,6 +53,9 @@ typedef struct simulation {
  * is. */
 void simulation_read(simulation *s);
 
+/* The reduced-order part of the description of the model that simulation_make creates. */
+sp_model_description simulation_description(const simulation *s);
+
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
 

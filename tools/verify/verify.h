@@ -130,6 +130,7 @@ void verify_domains(verify *v, artefact *file);
 void verify_skin(verify *v, artefact *file);
 void verify_certificate(verify *v, artefact *file);
 void verify_curve(verify *v, artefact *file);
+void verify_ensemble(verify *v, artefact *file);
 
 /* A static trajectory and its model. */
 typedef struct verify_statics {

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-enum { TILE = SP_LANES, CHUNK_TILES = 64 }; /* rows of a tile; tiles of Q in a chunk, so that C stays in cache */
+enum {
+    TILE = SP_LANES,
+    CHUNK_TILES = 16
+}; /* rows of a tile; tiles of Q in a chunk, whose C is 24 KiB: in the L1 cache */
 
 static int64_t rounded(int64_t rows)
 {
@@ -15,17 +18,11 @@ static int64_t sp_lane_pair(int64_t r, int64_t i, int64_t j)
     return i * r - i * (i - 1) / 2 + (j - i);
 }
 
-/* The triples i ≤ j ≤ k of one i. */
-static int64_t triples_of(int64_t r, int64_t i)
-{
-    return (r - i) * (r - i + 1) / 2;
-}
-
 /* ---- the loops, for each width of registers ---- */
 
 typedef struct kernel {
     void (*contract)(int64_t tiles, int64_t inner, const double *A, const double *x, double *y);
-    void (*expand)(int64_t r, int64_t first, int64_t end, const double *C, const double *x, double *H);
+    void (*expand)(int64_t r, int64_t i, int64_t j, int64_t pairs, const double *C, const double *x, double *H);
     void (*combine)(int64_t r, const double *constant, const double *second, const double *q, double *f, double *K);
     void (*times)(int64_t n, const double *A, const double *x, double *y);
     void (*factor)(int64_t n, double *S, bool *definite);
@@ -75,35 +72,40 @@ static void fill(const double *gram, int64_t full, int64_t part, sp_lane_force *
                 *sp_lane_tile(s->first, inner, ij, from + k) = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
         }
 
-    for (int64_t c = 0, i = 0; c < s->chunk_count; c++) {
+    for (int64_t c = 0, i = 0, j = 0, pair = 0; c < s->chunk_count; c++) {
         double *tiles = s->second + s->chunk_tile[c] * inner * TILE;
-        for (int64_t row = 0; i < s->chunk_end[c]; i++)
-            for (int64_t j = i; j < r; j++)
-                for (int64_t k = j; k < r; k++, row++)
-                    for (int64_t l = 0; l < r; l++)
-                        *sp_lane_tile(tiles, inner, row, from + l) =
-                            0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
+        for (int64_t row = 0; pair < s->chunk_end[c]; pair++, j = j + 1 < r ? j + 1 : ++i)
+            for (int64_t k = j; k < r; k++, row++)
+                for (int64_t l = 0; l < r; l++)
+                    *sp_lane_tile(tiles, inner, row, from + l) =
+                        0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
     }
 #undef A
 #undef PAIR
 }
 
-/* Divides the rows of Q; returns the number of its tiles. */
-static int64_t divide(sp_lane_force *s)
+/* Divides the rows of Q: those of a pair i ≤ j, k = j … r − 1, stay together. */
+static void divide(sp_lane_force *s)
 {
-    int64_t tiles = 0, i = 0;
-    while (i < s->r) {
-        int64_t rows = triples_of(s->r, i++);
-        while (i < s->r && rows + triples_of(s->r, i) <= CHUNK_TILES * TILE)
-            rows += triples_of(s->r, i++);
+    int64_t rows = 0, pair = 0;
+    s->chunk_tile[0] = 0;
+    for (int64_t i = 0; i < s->r; i++)
+        for (int64_t j = i; j < s->r; j++) {
+            if (rows > 0 && rows + s->r - j > CHUNK_TILES * TILE) {
+                s->chunk_end[s->chunk_count++] = pair;
+                s->chunk_tile[s->chunk_count] = s->chunk_tile[s->chunk_count - 1] + rounded(rows) / TILE;
+                rows = 0;
+            }
+            rows += s->r - j;
+            pair++;
+        }
+    s->chunk_end[s->chunk_count++] = pair;
+    s->chunk_tile[s->chunk_count] = s->chunk_tile[s->chunk_count - 1] + rounded(rows) / TILE;
 
-        const int64_t own = rounded(rows) / TILE;
-        s->chunk_end[s->chunk_count] = i;
-        s->chunk_tile[s->chunk_count++] = tiles;
-        s->most_tiles = own > s->most_tiles ? own : s->most_tiles;
-        tiles += own;
+    for (int64_t c = 0; c < s->chunk_count; c++) {
+        const int64_t tiles = s->chunk_tile[c + 1] - s->chunk_tile[c];
+        s->most_tiles = tiles > s->most_tiles ? tiles : s->most_tiles;
     }
-    return tiles;
 }
 
 int sp_lane_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, bool apart,
@@ -115,9 +117,11 @@ int sp_lane_force_new(sp_context *context, const sp_polynomials *polynomials, in
         return sp_fail(context, SP_USAGE, "%lld coordinates of a model with %lld", (long long)r, (long long)full);
 
     *force = (sp_lane_force){.r = r, .pairs = pairs, .parts = apart ? polynomials->part_count : 1};
-    force->chunk_end = sp_pool_raw(&force->pool, r, sizeof *force->chunk_end);
-    force->chunk_tile = sp_pool_raw(&force->pool, r, sizeof *force->chunk_tile);
-    const int64_t tiles = force->pool.failed ? 0 : divide(force), inner = force->parts * r;
+    force->chunk_end = sp_pool_raw(&force->pool, pairs, sizeof *force->chunk_end);
+    force->chunk_tile = sp_pool_raw(&force->pool, pairs + 1, sizeof *force->chunk_tile);
+    if (!force->pool.failed)
+        divide(force);
+    const int64_t tiles = force->pool.failed ? 0 : force->chunk_tile[force->chunk_count], inner = force->parts * r;
 
     force->constant = sp_pool_raw(&force->pool, force->parts * pairs, sizeof(double));
     force->first = sp_pool_new(&force->pool, rounded(pairs) * inner, sizeof(double));
@@ -192,15 +196,15 @@ void sp_lane_force_evaluate(const sp_lane_force *s, const sp_lane_evaluation *e)
 
     /* C = Q·q, chunk by chunk, and of it C·q and 2 C·v */
     memset(second, 0, (size_t)(s->pairs * SP_MOTIONS) * sizeof *second);
-    for (int64_t c = 0, first = 0; c < s->chunk_count; first = s->chunk_end[c++]) {
-        int64_t rows = 0;
-        for (int64_t i = first; i < s->chunk_end[c]; i++)
-            rows += triples_of(r, i);
-
-        on->contract(rounded(rows) / TILE, inner, s->second + s->chunk_tile[c] * inner * TILE, x, C);
-        on->expand(r, first, s->chunk_end[c], C, e->q, second);
+    for (int64_t c = 0, i = 0, j = 0, pair = 0; c < s->chunk_count; c++) {
+        const int64_t pairs = s->chunk_end[c] - pair;
+        on->contract(s->chunk_tile[c + 1] - s->chunk_tile[c], inner, s->second + s->chunk_tile[c] * inner * TILE, x, C);
+        on->expand(r, i, j, pairs, C, e->q, second);
         if (e->v)
-            on->expand(r, first, s->chunk_end[c], C, fast, e->D);
+            on->expand(r, i, j, pairs, C, fast, e->D);
+
+        for (; pair < s->chunk_end[c]; pair++)
+            j = j + 1 < r ? j + 1 : ++i;
     }
 
     on->combine(r, e->constant, second, e->q, e->f, e->K);

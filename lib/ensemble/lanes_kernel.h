@@ -66,18 +66,16 @@ TARGET static inline void NAME(expand_row)(int64_t count, const double *restrict
     }
 }
 
-/* H += C·x for the rows of C with i from `first` to `end`. */
-TARGET static void NAME(expand)(int64_t r, int64_t first, int64_t end, const double *restrict C,
+/* H += C·x for the rows of C of so many pairs from i ≤ j on, j fastest. */
+TARGET static void NAME(expand)(int64_t r, int64_t i, int64_t j, int64_t pairs, const double *restrict C,
                                 const double *restrict x, double *restrict H)
 {
-    for (int64_t i = first; i < end; i++) {
-        double *Hi = H + sp_lane_pair(r, i, i) * MOTIONS;
-        for (int64_t j = i; j < r; j++) {
-            NAME(expand_row)
-            (r - j, C, x + j * MOTIONS, x + i * MOTIONS, Hi + (j - i) * MOTIONS, H + sp_lane_pair(r, j, j) * MOTIONS,
-             i == j);
-            C += (r - j) * MOTIONS;
-        }
+    for (; pairs > 0; pairs--) {
+        NAME(expand_row)
+        (r - j, C, x + j * MOTIONS, x + i * MOTIONS, H + sp_lane_pair(r, i, j) * MOTIONS,
+         H + sp_lane_pair(r, j, j) * MOTIONS, i == j);
+        C += (r - j) * MOTIONS;
+        j = j + 1 < r ? j + 1 : ++i;
     }
 }
 

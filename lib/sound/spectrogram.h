@@ -5,11 +5,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-/* The discrete Fourier transform X_k = Σ_j x_j exp(−2πi jk/n) of n = 2^m complex numbers, in place, by decimation in
- * time (Cooley and Tukey 1965). root [n/2, 2]: exp(−2πi k/n), by sp_fourier_roots. */
-void sp_fourier(int64_t n, const double *root, double *re, double *im);
-void sp_fourier_roots(int64_t n, double *root);
-
 typedef struct sp_spectrogram {
     int64_t frames, bins; /* bins = size/2 + 1: bin k is at k rate/size Hz */
     int64_t size;         /* samples of a piece, a power of two */

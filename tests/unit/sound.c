@@ -1,5 +1,6 @@
 /* Sound: interpolation against sines, the Fourier transform against its definition, the radiation of spheres and of a
  * piston against closed forms and quadrature in one dimension, filters and rates. */
+#include "base/fourier.h"
 #include "sound/kernel.h"
 #include "sound/pressure.h"
 #include "sound/spectrogram.h"

@@ -19,6 +19,7 @@ static const struct {
     [SP_LOAD_SET] = {"set", "id,fx,fy,fz", 3},
     [SP_LOAD_TRACTION] = {"traction", "id,tx,ty,tz", 3},
     [SP_LOAD_ROTATION] = {"rotation", "id,wx,wy,wz,cx,cy,cz", 6},
+    [SP_LOAD_ACCELERATION] = {"acceleration", "id,ax,ay,az", 3},
     [SP_LOAD_SPRING] = {"spring", "id,x,y,z,stiffness", 4},
 };
 
@@ -66,6 +67,7 @@ static int target(sp_context *context, const sp_text *text, sp_word id, sp_place
         return find_set(context, text, id, places->mesh, true, &load->set);
     case SP_LOAD_PRESSURE:
     case SP_LOAD_ROTATION:
+    case SP_LOAD_ACCELERATION:
         if (none)
             return SP_OK;
         if (load->kind == SP_LOAD_PRESSURE && set)
@@ -99,13 +101,14 @@ static int parse_sine(sp_context *context, const sp_text *text, sp_word field, s
     return SP_OK;
 }
 
-/* T F;T F;…: times after t0 and factors. */
-static int parse_table(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_course *course)
+/* Pairs "A B;A B;…" of numbers, into arrays of which the first increases; first and second name the numbers. */
+static int parse_pairs(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, const char *words,
+                       const char *first, const char *second, int64_t *count, double **one, double **other)
 {
     int64_t most = 1;
     for (int64_t i = 0; i < field.length; i++)
         most += field.at[i] == ';';
-    double *time = sp_pool_raw(pool, most, sizeof *time), *factor = sp_pool_raw(pool, most, sizeof *factor);
+    double *a = *one = sp_pool_raw(pool, most, sizeof *a), *b = *other = sp_pool_raw(pool, most, sizeof *b);
     SP_PASS(sp_allocated(context, !pool->failed));
 
     /* A second reader over the bytes of this field. */
@@ -113,39 +116,94 @@ static int parse_table(sp_context *context, const sp_text *text, sp_word field, 
     pairs.at = field.at;
     pairs.stop = field.at + field.length;
 
-    for (bool more = true; more; course->count++) {
+    *count = 0;
+    for (bool more = true; more; ++*count) {
         sp_word pair, part[2] = {{0}};
         more = sp_text_field(&pairs, ';', &pair);
-        sp_text words = pairs;
-        words.at = pair.at;
-        words.stop = pair.at + pair.length;
+        sp_text inside = pairs;
+        inside.at = pair.at;
+        inside.stop = pair.at + pair.length;
 
         for (int i = 0; i < 2; i++)
-            if (!sp_text_word(&words, &part[i]))
-                return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
-                                    (long long)course->count + 1);
+            if (!sp_text_word(&inside, &part[i]))
+                return sp_text_fail(context, text, "course: pair %lld of the table is not %s", (long long)*count + 1,
+                                    words);
 
-        SP_PASS(sp_text_field_number(context, text, "course: time", part[0], &time[course->count]));
-        SP_PASS(sp_text_field_number(context, text, "course: factor", part[1], &factor[course->count]));
-        if (sp_text_more(&words))
-            return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
-                                (long long)course->count + 1);
+        SP_PASS(sp_text_field_number(context, text, first, part[0], &a[*count]));
+        SP_PASS(sp_text_field_number(context, text, second, part[1], &b[*count]));
+        if (sp_text_more(&inside))
+            return sp_text_fail(context, text, "course: pair %lld of the table is not %s", (long long)*count + 1,
+                                words);
 
-        if (course->count > 0 && !(time[course->count] > time[course->count - 1]))
-            return sp_text_fail(context, text, "course: the times of the table do not increase at %g s",
-                                time[course->count]);
+        if (*count > 0 && !(a[*count] > a[*count - 1]))
+            return sp_text_fail(context, text, "%s: those of the table do not increase at %g", first, a[*count]);
     }
+    return SP_OK;
+}
 
+/* T F;T F;…: times after t0 and factors. */
+static int parse_table(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_course *course)
+{
+    double *time, *factor;
+    SP_PASS(parse_pairs(context, text, field, pool, "TIME FACTOR", "course: time", "course: factor", &course->count,
+                        &time, &factor));
     course->time = time;
     course->factor = factor;
     return SP_OK;
 }
 
+/* RATE:SEED:F S;F S;…: a power spectral density, realized at once. */
+static int parse_random(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_load *load)
+{
+    const char *colon = memchr(field.at, ':', (size_t)field.length),
+               *second = colon ? memchr(colon + 1, ':', (size_t)(field.at + field.length - colon - 1)) : NULL;
+    sp_course_spectrum *s = sp_pool_new(pool, 1, sizeof *s);
+    double *frequency, *density;
+    int64_t seed;
+
+    SP_PASS(sp_allocated(context, s));
+    if (!second)
+        return sp_text_fail(context, text, "course: a random one is random:RATE:SEED:FREQUENCY DENSITY;…");
+    if (!isfinite(load->end))
+        return sp_text_fail(context, text, "course: a random one must end some time");
+
+    const sp_word rate = {field.at, colon - field.at}, number = {colon + 1, second - colon - 1},
+                  table = {second + 1, field.at + field.length - second - 1};
+    SP_PASS(sp_text_field_number(context, text, "course: rate", rate, &s->rate));
+    if (!(s->rate > 0))
+        return sp_text_fail(context, text, "course: a rate of %g Hz", s->rate);
+    if (!sp_word_integer(number, &seed) || seed < 0)
+        return sp_text_fail(context, text, "course: the seed is not a whole number from 0 on");
+    s->seed = (uint64_t)seed;
+
+    SP_PASS(parse_pairs(context, text, table, pool, "FREQUENCY DENSITY", "course: frequency", "course: density",
+                        &s->count, &frequency, &density));
+    s->frequency = frequency;
+    s->density = density;
+    for (int64_t k = 0; k < s->count; k++) {
+        if (!(frequency[k] > 0 && frequency[k] <= 0.5 * s->rate))
+            return sp_text_fail(context, text,
+                                "course: a frequency of %g Hz; those of a density are above 0 and at most half of the "
+                                "rate, %g Hz",
+                                frequency[k], 0.5 * s->rate);
+        if (!(density[k] > 0))
+            return sp_text_fail(context, text, "course: a density of %g at %g Hz", density[k], frequency[k]);
+    }
+    if (s->count < 2)
+        return sp_text_fail(context, text, "course: a density at one frequency; it needs two at least");
+
+    sp_context own = *context;
+    const int status = sp_course_realize(&own, s, load->end - load->start, pool, &load->course);
+    return status == SP_OK      ? SP_OK
+           : status == SP_INPUT ? sp_text_fail(context, text, "course: %.300s", own.message)
+                                : sp_fail(context, status, "%s", own.message);
+}
+
 static int parse_course(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_load *load)
 {
-    static const char sine[] = "sine:", table[] = "table:";
+    static const char sine[] = "sine:", table[] = "table:", random[] = "random:";
     char shown[SP_TEXT_QUOTE];
-    const int of_sine = sizeof sine - 1, of_table = sizeof table - 1;
+    const int of_sine = sizeof sine - 1, of_table = sizeof table - 1, of_random = sizeof random - 1;
 
     if (sp_word_is(field, "ramp")) {
         load->course.kind = SP_COURSE_RAMP;
@@ -162,7 +220,12 @@ static int parse_course(sp_context *context, const sp_text *text, sp_word field,
         return parse_table(context, text, (sp_word){field.at + of_table, field.length - of_table}, pool, &load->course);
     }
 
-    return sp_text_fail(context, text, "course: \"%s\" is not ramp, sine:HZ, sine:HZ:DEGREES or table:TIME FACTOR;…",
+    if (field.length > of_random && memcmp(field.at, random, (size_t)of_random) == 0)
+        return parse_random(context, text, (sp_word){field.at + of_random, field.length - of_random}, pool, load);
+
+    return sp_text_fail(context, text,
+                        "course: \"%s\" is not ramp, sine:HZ, sine:HZ:DEGREES, table:TIME FACTOR;… or "
+                        "random:RATE:SEED:FREQUENCY DENSITY;…",
                         sp_word_show(field, shown));
 }
 
@@ -178,7 +241,7 @@ static int parse_kind(sp_context *context, const sp_text *text, sp_word field, s
     return kind < KINDS ? SP_OK
                         : sp_text_fail(context, text,
                                        "kind: \"%s\" is not one of vertex, surface, region, all, pressure, set, "
-                                       "traction, rotation, spring",
+                                       "traction, rotation, acceleration, spring",
                                        sp_word_show(field, shown));
 }
 
@@ -283,8 +346,15 @@ static void print_values(const sp_load *load, FILE *stream)
         fprintf(stream, ",%.17g", tail[load->kind][i]);
 }
 
+static void print_pairs(int64_t count, const double *one, const double *other, FILE *stream)
+{
+    for (int64_t i = 0; i < count; i++)
+        fprintf(stream, "%s%.17g %.17g", i ? ";" : "", one[i], other[i]);
+}
+
 static void print_course(const sp_course *course, FILE *stream)
 {
+    const sp_course_spectrum *spectrum = course->spectrum;
     switch (course->kind) {
     case SP_COURSE_CONSTANT:
         return;
@@ -295,8 +365,13 @@ static void print_course(const sp_course *course, FILE *stream)
         fprintf(stream, ",sine:%.17g:%.17g", course->frequency, course->phase * 180 / M_PI);
         return;
     case SP_COURSE_TABLE:
-        for (int64_t i = 0; i < course->count; i++)
-            fprintf(stream, "%s%.17g %.17g", i ? ";" : ",table:", course->time[i], course->factor[i]);
+        if (spectrum) {
+            fprintf(stream, ",random:%.17g:%llu:", spectrum->rate, (unsigned long long)spectrum->seed);
+            print_pairs(spectrum->count, spectrum->frequency, spectrum->density, stream);
+            return;
+        }
+        fputs(",table:", stream);
+        print_pairs(course->count, course->time, course->factor, stream);
     }
 }
 

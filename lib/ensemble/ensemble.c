@@ -157,7 +157,7 @@ static void mean_loads(void *data, double t0, double t1, double *f)
 static bool fits(const worker *w, const sp_ensemble_motion *motion)
 {
     for (int64_t l = 0; l < motion->load_count; l++)
-        if (motion->loads[l].kind == SP_LOAD_SPRING || (motion->materials && motion->loads[l].kind == SP_LOAD_ROTATION))
+        if (motion->loads[l].kind == SP_LOAD_SPRING || (motion->materials && sp_load_by_mass(motion->loads[l].kind)))
             return false;
     return w->all->in_lanes && !motion->refused;
 }

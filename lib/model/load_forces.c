@@ -5,6 +5,7 @@
 #include "base/vec3.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool finite_values(int count, const double *values)
 {
@@ -18,7 +19,7 @@ static bool finite_values(int count, const double *values)
 static int check_target(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load)
 {
     const bool by_region =
-        load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE || load->kind == SP_LOAD_ROTATION;
+        load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE || sp_load_by_mass(load->kind);
 
     if (load->kind == SP_LOAD_SET || load->kind == SP_LOAD_TRACTION || (load->kind == SP_LOAD_PRESSURE && load->set)) {
         if (!load->set || (load->kind != SP_LOAD_SET && load->set->kind != SP_SET_FACES))
@@ -242,8 +243,9 @@ static void spread(const sp_fe_space *body, const bool *chosen, const double for
                 add_element(body, e, 1 / volume, true, force, full);
 }
 
-/* M times −ω × (ω × (X − point)) over the elements. */
-static int rotate(sp_context *context, const sp_fe_space *body, const bool *chosen, const sp_load *load, double *full)
+/* M times a over the elements, where a is −ω × (ω × (X − point)) of a rotation, or the acceleration itself. */
+static int accelerate(sp_context *context, const sp_fe_space *body, const bool *chosen, const sp_load *load,
+                      double *full)
 {
     const sp_mesh *mesh = body->mesh;
     sp_pool scratch = {0};
@@ -253,6 +255,10 @@ static int rotate(sp_context *context, const sp_fe_space *body, const bool *chos
     /* −ω × (ω × arm) = (ω × arm) × ω, at the nodes */
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double arm[3], along[3];
+        if (load->kind == SP_LOAD_ACCELERATION) {
+            memcpy(field + 3 * v, load->force, sizeof load->force);
+            continue;
+        }
         for (int i = 0; i < 3; i++)
             arm[i] = mesh->vertices[3 * v + i] - load->point[i];
         sp_cross3(load->force, arm, along);
@@ -288,8 +294,8 @@ static int load_elements(sp_context *context, const sp_fe_space *body, const sp_
         for (int64_t e = 0; e < elements; e++)
             chosen[e] = load->id < 0 || mesh->region[e] == load->id;
 
-    if (load->kind == SP_LOAD_ROTATION)
-        status = rotate(context, body, chosen, load, full);
+    if (sp_load_by_mass(load->kind))
+        status = accelerate(context, body, chosen, load, full);
     else
         spread(body, chosen, load->force, full);
     sp_pool_free(&scratch);
@@ -327,6 +333,7 @@ int sp_load_distribute(sp_context *context, const sp_fe_space *body, const sp_lo
     case SP_LOAD_REGION:
     case SP_LOAD_ALL:
     case SP_LOAD_ROTATION:
+    case SP_LOAD_ACCELERATION:
         return load_elements(context, body, load, full);
 
     case SP_LOAD_SPRING: /* a stiffness of the model, not a force on its vertices */

@@ -24,15 +24,18 @@ enum sp_load_kind {
     SP_LOAD_TRACTION, /* N/m² on the faces of a set, with consistent forces */
     SP_LOAD_ROTATION, /* centrifugal force −ρ ω × (ω × (X − point)) of a rotation about an axis, on a region or on the
                          whole body, with the consistent mass, evaluated at rest */
-    SP_LOAD_SPRING, /* a spring from a mesh vertex to the point `force` (then in metres), which may move */
+    SP_LOAD_ACCELERATION, /* ρ a on a region or on the whole body, with the consistent mass: gravity over time, or a
+                             base that accelerates by −a */
+    SP_LOAD_SPRING,       /* a spring from a mesh vertex to the point `force` (then in metres), which may move */
 };
 
 typedef struct sp_load {
     double start, end; /* s; the load acts in [start, end) */
     enum sp_load_kind kind;
-    int64_t id; /* vertex, surface vertex or region; −1: SP_LOAD_ALL, loads on sets, PRESSURE and ROTATION everywhere */
-    double force[3];  /* total force, N; TRACTION: N/m²; PRESSURE: Pa in the first entry; ROTATION: ω, rad/s; SPRING:
-                         anchor, m */
+    int64_t id; /* vertex, surface vertex or region; −1: SP_LOAD_ALL, loads on sets, PRESSURE, ROTATION and ACCELERATION
+                   everywhere */
+    double force[3];  /* total force, N; TRACTION: N/m²; PRESSURE: Pa in the first entry; ROTATION: ω, rad/s;
+                         ACCELERATION: m/s²; SPRING: anchor, m */
     double stiffness; /* N/m, SPRING only */
     /* SPRING only: the anchor moves from `force` at `start` to anchor_end at `end`, which must be finite */
     bool moving;
@@ -41,6 +44,12 @@ typedef struct sp_load {
     double point[3];        /* ROTATION: m, a point of the axis */
     sp_course course;       /* factor on the force; springs are constant */
 } sp_load;
+
+/* Whether the force of a load is proportional to the density. */
+static inline bool sp_load_by_mass(enum sp_load_kind kind)
+{
+    return kind == SP_LOAD_ROTATION || kind == SP_LOAD_ACCELERATION;
+}
 
 /* The active tension of a region's fibres (material/material.h): linear between times, constant before the first and
  * after the last one. The caller owns the arrays. */

@@ -92,6 +92,23 @@ each_is_simulate() {
     no_faults
 }
 
+@test "random loads: the seed of a motion is that of the load plus its number" {
+    course() {
+        printf 't0,t1,kind,id,fx,fy,fz\n0,0.3,vertex,near:3,1,1,0,0,40,random:400:%s:5 0.1;50 0.01\n0,inf,acceleration,,0,0,-9.81,ramp\n' "$1" | sed 's/0,inf,acc/0,0.3,acc/'
+    }
+    course 7 > random.csv
+    done_well "${batch[@]}" --loads random.csv --motions 3 --tolerance 1e-13 -o out.npz
+    for number in 0 2; do
+        course $((7 + number)) > one.csv
+        each_is_simulate $number --loads one.csv
+    done
+    printf 'seed\n2\n' > table.csv
+    done_well "${batch[@]}" --loads random.csv --table table.csv --tolerance 1e-13 -o out.npz
+    course 9 > one.csv
+    each_is_simulate 0 --loads one.csv
+    no_faults
+}
+
 @test "what is recorded" {
     printf 'factor\nuniform(0.5,1)\n' > table.csv
     batch+=(--loads loads.csv --table table.csv --motions 30 -q --every 7)

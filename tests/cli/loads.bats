@@ -118,11 +118,21 @@ tip() {
 	0,1,set,tip,1,0,0,sine:0|course: a sine of 0 Hz
 	0,1,set,tip,1,0,0,sine:x|course: Hz: "x" is not a number
 	0,1,set,tip,1,0,0,sine:5:y|course: degrees: "y" is not a number
-	0,1,set,tip,1,0,0,table:0 1;0 2|course: the times of the table do not increase at 0 s
+	0,1,set,tip,1,0,0,table:0 1;0 2|course: time: those of the table do not increase at 0
 	0,1,set,tip,1,0,0,table:0|course: pair 1 of the table is not TIME FACTOR
 	0,1,set,tip,1,0,0,table:0 1 2|course: pair 1 of the table is not TIME FACTOR
 	0,1,set,tip,1,0,0,table:0 1;|course: pair 2 of the table is not TIME FACTOR
-	0,1,push,tip,1,0,0|kind: "push" is not one of vertex, surface, region, all, pressure, set, traction, rotation, spring
+	0,1,set,tip,1,0,0,random:100|course: a random one is random:RATE:SEED:FREQUENCY DENSITY
+	0,inf,set,tip,1,0,0,random:100:1:5 1;6 1|course: a random one must end some time
+	0,1,set,tip,1,0,0,random:-1:1:5 1;6 1|course: a rate of -1 Hz
+	0,1,set,tip,1,0,0,random:100:x:5 1;6 1|course: the seed is not a whole number from 0 on
+	0,1,set,tip,1,0,0,random:100:1:5 1;60 1|course: a frequency of 60 Hz; those of a density are above 0 and at most half of the rate, 50 Hz
+	0,1,set,tip,1,0,0,random:100:1:5 -1;6 1|course: a density of -1 at 5 Hz
+	0,1,set,tip,1,0,0,random:100:1:6 1;5 1|course: frequency: those of the table do not increase at 5
+	0,1,set,tip,1,0,0,random:100:1:6 1|course: a density at one frequency; it needs two at least
+	0,9e9,set,tip,1,0,0,random:100:1:5 1;6 1|course: a random course of 9e.09 s at 100 Hz has more than 16777216 samples
+	0,1,acceleration,tip,1,0,0|id: the mesh has no region "tip"
+	0,1,push,tip,1,0,0|kind: "push" is not one of vertex, surface, region, all, pressure, set, traction, rotation, acceleration, spring
 	END
     no_faults
 }

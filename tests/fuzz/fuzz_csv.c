@@ -86,7 +86,7 @@ static void check_loads(int64_t count, const sp_load *loads)
 {
     for (int64_t i = 0; i < count; i++) {
         const sp_load *l = &loads[i];
-        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE || l->kind == SP_LOAD_ROTATION,
+        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE || sp_load_by_mass(l->kind),
                    none = l->kind == SP_LOAD_ALL || l->set || (by_region && l->kind != SP_LOAD_REGION && l->id < 0);
         const int64_t most = l->kind == SP_LOAD_SURFACE ? 0 : by_region ? REGIONS : VERTICES;
         require(l->kind <= SP_LOAD_SPRING && isfinite(l->start) && l->start >= 0 && l->end > l->start &&

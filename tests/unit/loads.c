@@ -185,6 +185,8 @@ TEST(text)
                                "0,2,pressure,,5000,sine:0.3\n"
                                "0,2,pressure,set:right,5000\n"
                                "0,9,rotation,,1,2,3,4,5,6,ramp\n"
+                               "0,3,acceleration,,0,0,-9.81,table:0 1;1 2\n"
+                               "0,3,acceleration,0,1,2,3,random:100:7:5 1;20 0.25;50 3\n"
                                "0.2,0.4,spring,2,0.5,0,0.25,400\n"
                                "0.4,0.9,spring,2,0.5,0,0.25,400,0.7,0,0.25\n";
     OWNED(sp_mesh) mesh;
@@ -197,7 +199,7 @@ TEST(text)
 
     make_body(SP_HEX8, &mesh, &body);
     CHECK_OK(sp_loads_parse(&context, text, sizeof text - 1, &mesh, &pool, &count, &loads));
-    CHECK(count == 11, "%lld loads", (long long)count);
+    CHECK(count == 13, "%lld loads", (long long)count);
 
     FILE *stream = open_memstream(&printed, &length);
     sp_loads_print(count, loads, stream);
@@ -236,6 +238,78 @@ TEST(courses)
     CHECK_NEAR(sp_course_at(&of[1], 4, 3), 0.75, 0);
     CHECK_NEAR(sp_course_at(&of[3], 4, 0.25), -1, 1e-15);
     CHECK_NEAR(sp_course_at(&of[3], 4, 9), 2, 0);
+}
+
+/* A course with the density 1, 4 and 16 at 5, 10 and 20 Hz, a straight line of logarithms. Its spectrum is that of the
+ * course as it acts, linear between samples: the mean of (2/T) |∫ x exp(−iωt) dt|² over many seeds, whose standard
+ * deviation is a √SEEDS-th part of it. Outside of the band only the ends of a piece leak in. */
+TEST(random_courses)
+{
+    enum { SEEDS = 400, LENGTH = 8, PARTS = 8 };
+    static const double frequency[] = {5, 20}, density[] = {1, 16}, at[] = {2, 6, 10, 15, 30},
+                        expected[] = {0, 1.44, 4, 9, 0};
+    sp_course_spectrum spectrum = {.rate = 80, .count = 2, .frequency = frequency, .density = density};
+    double power[5] = {0}, fourth = 0, second = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        OWNED(sp_pool) pool = {0};
+        sp_course course;
+        spectrum.seed = seed;
+        CHECK_OK(sp_course_realize(&context, &spectrum, LENGTH, &pool, &course));
+        CHECK(course.count == 80 * LENGTH + 1 && course.time[80] == 1, "%lld samples", (long long)course.count);
+
+        for (int k = 0; k < 5; k++) {
+            double re = 0, im = 0;
+            const double h = 1 / (spectrum.rate * PARTS);
+            for (int64_t i = 0; i < 80 * LENGTH * PARTS; i++) {
+                const double t = ((double)i + 0.5) * h, x = sp_course_at(&course, LENGTH, t) * h;
+                re += x * cos(2 * M_PI * at[k] * t);
+                im += x * sin(2 * M_PI * at[k] * t);
+            }
+            power[k] += 2.0 / LENGTH * (re * re + im * im) / SEEDS;
+        }
+        for (int64_t i = 0; i < course.count; i += 40) {
+            const double square = course.factor[i] * course.factor[i];
+            second += square;
+            fourth += square * square;
+        }
+
+        /* the same seed again */
+        sp_course again;
+        CHECK_OK(sp_course_realize(&context, &spectrum, LENGTH, &pool, &again));
+        CHECK(!memcmp(again.factor, course.factor, (size_t)course.count * sizeof *again.factor), "another course");
+    }
+
+    for (int k = 0; k < 5; k++) {
+        NOTE("density at %g Hz: %.3f, due %.3f", at[k], power[k], expected[k]);
+        CHECK_NEAR(power[k], expected[k], expected[k] > 0 ? 4 * expected[k] / sqrt(SEEDS) : 0.1);
+    }
+
+    /* Of a normal distribution the fourth moment is three times the square of the second; 17 values of a course are
+     * nearly independent. */
+    const double values = SEEDS * 17.0, kurtosis = fourth * values / (second * second);
+    NOTE("kurtosis %.3f", kurtosis);
+    CHECK_NEAR(kurtosis, 3, 5 * sqrt(24 / values));
+
+    sp_course course;
+    OWNED(sp_pool) pool = {0};
+    CHECK(sp_course_realize(&context, &spectrum, 1e9, &pool, &course) == SP_INPUT, "a course of 8e10 samples");
+}
+
+/* An acceleration is gravity. */
+TEST(accelerations)
+{
+    OWNED(sp_mesh) mesh;
+    OWNED(sp_fe_space) body;
+    const double a[3] = {1, -2, 9.81};
+    make_body(SP_TET10, &mesh, &body);
+    const int64_t n = body.dof_count, vertices = mesh.vertex_count;
+    double *f = test_new(n, 8), *gravity = test_new(n, 8), *mass = test_new(vertices, 8),
+           *full = test_new(3 * vertices, 8);
+    sp_load load = {.end = 1, .kind = SP_LOAD_ACCELERATION, .id = -1, .force = {1, -2, 9.81}};
+    CHECK_OK(sp_load_force(&context, &body, 1, &load, f));
+    sp_load_uniform(&body, false, NULL, n, a, mass, full, gravity);
+    CHECK_NEAR(max_difference(n, f, gravity), 0, 1e-13 * max_abs(n, gravity));
 }
 
 /* The loads of a system: the impulse over any steps is the integral; at the ends of steps the factor there. */

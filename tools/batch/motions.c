@@ -50,6 +50,30 @@ static int copy_loads(const batch *b, int64_t number, sp_pool *pool, int64_t *co
     return sp_allocated(b->context, *loads);
 }
 
+/* The seed of the motion: that of its row, or its number. */
+static uint64_t seed_of(const batch *b, int64_t number)
+{
+    const batch_table *t = &b->table;
+    for (int64_t c = 0; c < t->column_count; c++)
+        if (t->columns[c].role == BATCH_SEED)
+            return (uint64_t)batch_number(b, c, number);
+    return (uint64_t)number;
+}
+
+/* Random courses become realizations of their own, whose seed is that of the file plus that of the motion. */
+static int realize(const batch *b, uint64_t seed, sp_pool *pool, int64_t count, sp_load *loads)
+{
+    for (int64_t l = 0; l < count; l++) {
+        if (!loads[l].course.spectrum)
+            continue;
+        sp_course_spectrum *own = sp_pool_copy(pool, loads[l].course.spectrum, 1, sizeof *own);
+        SP_PASS(sp_allocated(b->context, own));
+        own->seed += seed;
+        SP_PASS(sp_course_realize(b->context, own, loads[l].end - loads[l].start, pool, &loads[l].course));
+    }
+    return SP_OK;
+}
+
 static void change_load(const batch_column *column, double value, int64_t count, sp_load *loads)
 {
     if (column->role == BATCH_FORCE) {
@@ -75,6 +99,7 @@ int batch_describe(void *self, int64_t number, sp_pool *pool, sp_ensemble_motion
     *motion = (sp_ensemble_motion){.damping_mass = base->damping_mass, .damping_stiffness = base->damping_stiffness};
     memcpy(motion->gravity, base->choice->gravity, sizeof motion->gravity);
     SP_PASS(copy_loads(b, number, pool, &count, &loads));
+    SP_PASS(realize(b, seed_of(b, number), pool, count, loads));
     motion->load_count = count;
     motion->loads = loads;
 

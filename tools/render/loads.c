@@ -139,7 +139,7 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
         const sp_load *load = loads->load + i;
         if (load->kind == SP_LOAD_PRESSURE)
             largest_pressure = fmax(largest_pressure, fabs(load->force[0]));
-        else if (load->kind != SP_LOAD_SPRING && load->kind != SP_LOAD_ROTATION && load->kind != SP_LOAD_TRACTION)
+        else if (load->kind != SP_LOAD_SPRING && !sp_load_by_mass(load->kind) && load->kind != SP_LOAD_TRACTION)
             largest = fmax(largest, sp_norm3(load->force));
         count += load->kind == SP_LOAD_PRESSURE ? PRESSURE_ARROWS : 1;
     }
@@ -157,7 +157,7 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
         else if (load->kind == SP_LOAD_PRESSURE && load->force[0] != 0)
             loads->force_count += choose_pressure(context, loads, embedded ? &of_surface : &of_mesh, embedded, load,
                                                   largest_pressure, pool, next);
-        else if (load->kind != SP_LOAD_PRESSURE && load->kind != SP_LOAD_ROTATION && sp_norm3(load->force) > 0) {
+        else if (load->kind != SP_LOAD_PRESSURE && !sp_load_by_mass(load->kind) && sp_norm3(load->force) > 0) {
             /* a traction is no force: its arrow is as long as that of the largest one */
             choose_force(loads, &of_mesh, &of_surface, load,
                          load->kind == SP_LOAD_TRACTION ? sp_norm3(load->force) : largest, next);

@@ -256,6 +256,7 @@ make_models() {
 	</VTKFile>
 	END
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,all,,0,0,-90\n0.02,0.1,vertex,20,0,5,0\n' > "$1/loads.csv"
+    printf 'factor,young\n1,1e6\nuniform(0.5,1),normal(1e6,5%%)\n' > "$1/table.csv"
     # two bones on paths, of which the second bends the bar
     cat > "$1/skeleton.json" <<-'END'
 	{"bones": [{"name": "root", "joint": "path", "path": "root.csv", "box": [[0, 0, 0], [0.5, 1, 1]]},
@@ -333,7 +334,8 @@ make_pipeline() {
         cubature mesh.npz basis.npz --poses 70 --training-only -q -o training.npz &&
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.002 --steps 100 -o tone.npz &&
-        simfull mesh.npz -q --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz
+        simfull mesh.npz -q --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz &&
+        simbatch mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --table table.csv --dt 0.01 --steps 3 --statistics -o ensemble.npz
 }
 
 # A scene of the files of make_pipeline and bar.obj in the current folder, a path for its hand, and a made-up motion of it in

@@ -41,8 +41,6 @@ make_inputs() {
     pointshell mesh.npz -q --basis basis.npz --normals tangents --points 60 --levels 3 -o shell.npz
     make_scene "$here"
     simcurve mesh.npz --basis basis.npz --poly poly.npz --backbone --amplitude 0.01 --harmonics 2 --points 3 -q -o curve.npz
-    printf 'factor,young\n1,1e6\nuniform(0.5,1),normal(1e6,5%%)\n' > table.csv
-    simbatch mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --table table.csv --dt 0.01 --steps 3 --statistics -q -o ensemble.npz
     # the same body of another material: every size agrees, the hashes do not
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --young 2e6 -o twin.npz
     modes twin.npz -q -k 4 -o twin-modes.npz

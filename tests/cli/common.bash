@@ -132,6 +132,7 @@ command_of() {
     distfield) line=(distfield bar.obj -n 12) ;;
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
     simbatch) line=(simbatch mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --table table.csv --dt 0.01 --steps 10) ;;
+    simstat) line=(simstat ensemble.npz) ending=.csv ;;
     simcurve) line=(simcurve mesh.npz --basis basis.npz --poly poly.npz --response --gravity 0,0,-0.1 --base-acceleration 0,0,0.1 --range 0.01,0.02 --damping-mass 0.1 --harmonics 2) ;;
     simfull) line=(simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3) ;;
     simscene) line=(simscene scene.json --steps 5) ;;

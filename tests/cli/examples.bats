@@ -57,6 +57,7 @@ END
     simexport spoon.npz basis.npz traj.npz -q --probe 120 -o tip.csv
     printf 'fx:1,fy:1,fz:1\nnormal(0,0.5),normal(0,0.5),normal(-1,0.5)\n' > pulls.csv
     simbatch spoon.npz -q --basis basis.npz --poly poly.npz --loads pull.csv --table pulls.csv --motions 5 --dt 0.01 --steps 100 --record probes --probe 12 -o pulls.npz
+    simstat pulls.npz -q --table psd -o psd.csv
     simskin walker.npz walk.json -q --write-fixed held.npz -o skin.npz
     for name in push turn; do cp pull.csv $name.csv; done
     simfull spoon.npz -q --integrator static --loads pull.csv --steps 1 --dt 0.01 -o static.npz

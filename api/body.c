@@ -99,30 +99,30 @@ static enum sp_integrator_kind kind_of(supple_scheme scheme)
 }
 
 /* The energy-conserving step is exact for forces that are cubic in q. */
-static supple_status check_scheme(const supple_body *body, const supple_integration *how)
+static supple_status check_scheme(const char *function, const supple_body *body, const supple_integration *how)
 {
     if ((unsigned)how->scheme > SUPPLE_EXACT)
-        return sp_error(SUPPLE_USAGE, "supple_body_start: %d is no scheme", (int)how->scheme);
+        return sp_error(SUPPLE_USAGE, "%s: %d is no scheme", function, (int)how->scheme);
     if (how->scheme == SUPPLE_EXACT && body->kind != SP_MODEL_MODAL)
-        return sp_error(SUPPLE_USAGE, "supple_body_start: SUPPLE_EXACT applies to bodies by mode superposition");
+        return sp_error(SUPPLE_USAGE, "%s: SUPPLE_EXACT applies to bodies by mode superposition", function);
     if (!(how->tolerance >= 0 && isfinite(how->tolerance)) || how->iterations < 0)
-        return sp_error(SUPPLE_USAGE, "supple_body_start: tolerance is %g and iterations %lld", how->tolerance,
+        return sp_error(SUPPLE_USAGE, "%s: tolerance is %g and iterations %lld", function, how->tolerance,
                         (long long)how->iterations);
     if (!isfinite(how->damping_mass) || !isfinite(how->damping_stiffness))
-        return sp_error(SUPPLE_USAGE, "supple_body_start: damping_mass is %g and damping_stiffness %g",
-                        how->damping_mass, how->damping_stiffness);
+        return sp_error(SUPPLE_USAGE, "%s: damping_mass is %g and damping_stiffness %g", function, how->damping_mass,
+                        how->damping_stiffness);
     return SUPPLE_OK;
 }
 
-static supple_status find_damping(const supple_body *body, const supple_integration *how, double damping[2])
+static supple_status find_damping(const char *function, const supple_body *body, const supple_integration *how,
+                                  double damping[2])
 {
     const bool same = sp_input_damping(&body->mesh.mesh, damping);
     const double given[2] = {how->damping_mass, how->damping_stiffness};
     if (!same && (given[0] == -1 || given[1] == -1))
         return sp_error(SUPPLE_USAGE,
-                        "supple_body_start: %.400s: its regions have different damping: give "
-                        "damping_mass and damping_stiffness",
-                        body->mesh.path);
+                        "%s: %.400s: its regions have different damping: give damping_mass and damping_stiffness",
+                        function, body->mesh.path);
     for (int k = 0; k < 2; k++)
         damping[k] = given[k] == -1 ? damping[k] : given[k];
     return SUPPLE_OK;
@@ -216,10 +216,31 @@ static void begin_run(supple_body *body)
     sp_energy_watch_begin(&body->energy, energy);
 }
 
+supple_status sp_body_integration(const char *function, const supple_body *body, const supple_integration *how,
+                                  sp_integrator_parameters *parameters)
+{
+    double damping[2];
+    supple_status said = check_scheme(function, body, how);
+    if (said == SUPPLE_OK)
+        said = find_damping(function, body, how, damping);
+    if (said != SUPPLE_OK)
+        return said;
+
+    *parameters = (sp_integrator_parameters){.kind = kind_of(how->scheme),
+                                             .step = how->step,
+                                             .beta = how->beta,
+                                             .gamma = how->gamma,
+                                             .damping_mass = damping[0],
+                                             .damping_stiffness = damping[1],
+                                             .semi_implicit = how->semi_implicit,
+                                             .tolerance = how->tolerance,
+                                             .iterations = how->iterations};
+    return SUPPLE_OK;
+}
+
 supple_status supple_body_start(supple_body *body, const supple_integration *integration, const double *q,
                                 const double *qdot)
 {
-    double damping[2];
     sp_integrator *integrator;
 
     SP_REQUIRE(body);
@@ -229,21 +250,10 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
     if (qdot)
         SP_REQUIRE_FINITE(body->r, qdot);
 
-    supple_status said = check_scheme(body, integration);
-    if (said == SUPPLE_OK)
-        said = find_damping(body, integration, damping);
+    sp_integrator_parameters parameters;
+    const supple_status said = sp_body_integration(__func__, body, integration, &parameters);
     if (said != SUPPLE_OK)
         return said;
-
-    const sp_integrator_parameters parameters = {.kind = kind_of(integration->scheme),
-                                                 .step = integration->step,
-                                                 .beta = integration->beta,
-                                                 .gamma = integration->gamma,
-                                                 .damping_mass = damping[0],
-                                                 .damping_stiffness = damping[1],
-                                                 .semi_implicit = integration->semi_implicit,
-                                                 .tolerance = integration->tolerance,
-                                                 .iterations = integration->iterations};
 
     /* A state that is kept before restores the body where the new integrator cannot be made. */
     sp_state kept;

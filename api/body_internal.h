@@ -63,6 +63,11 @@ struct supple_body {
 int sp_body_make_model(supple_body *body, bool loads, body_model **model) SP_MUST_USE;
 void sp_body_model_free(body_model *model); /* NULL is allowed */
 
+/* The parameters of an integrator that the caller of a function describes, with the damping of the mesh where it asks
+ * for that. */
+supple_status sp_body_integration(const char *function, const supple_body *body, const supple_integration *how,
+                                  sp_integrator_parameters *parameters) SUPPLE_MUST_USE;
+
 /* Makes a model of the present materials, loads and gravity in place of `now`; a motion goes on. After a failure
  * everything is as it was. */
 int sp_body_remake(supple_body *body) SP_MUST_USE;

@@ -3,6 +3,7 @@
 #ifndef SUPPLE_SUPPLE_H
 #define SUPPLE_SUPPLE_H
 
+#include <supple/batch.h>
 #include <supple/body.h>
 #include <supple/scene.h>
 #include <supple/status.h>

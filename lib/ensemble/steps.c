@@ -101,6 +101,19 @@ int64_t sp_lane_steps_iterations(const sp_lane_steps *s, int lane)
     return s->taken[lane];
 }
 
+void sp_lane_steps_reload(sp_lane_steps *s, const sp_lane_loads *loads)
+{
+    s->loads = *loads;
+}
+
+void sp_lane_steps_before(const sp_lane_steps *s, int lane, double *q, double *v)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        q[i] = s->last_q[i * SP_MOTIONS + lane];
+        v[i] = s->last_v[i * SP_MOTIONS + lane];
+    }
+}
+
 /* ---- vectors in lanes ---- */
 
 /* y = a x + b y */
@@ -494,7 +507,7 @@ void sp_lane_steps_step(sp_lane_steps *s)
     /* What is given up rests from here on, so that its numbers stay finite. */
     EACH(m)
     if (s->given_up[m]) {
-        double *const vectors[] = {s->motion.q, s->motion.v, s->a, s->last_q, s->last_v, s->momentum, s->f};
+        double *const vectors[] = {s->motion.q, s->motion.v, s->a, s->momentum, s->f};
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             copy_lane(s->n, m, NULL, vectors[i]);
         copy_lane(s->force->pairs, m, s->constant, s->K);

@@ -49,8 +49,14 @@ void sp_lane_steps_step(sp_lane_steps *steps);
 /* From now on the loads have changed by `change` [r][SP_MOTIONS] (sp_integrator_change_loads). */
 void sp_lane_steps_change_loads(sp_lane_steps *steps, const double *change);
 
+/* Another object that gives the same loads from now on. */
+void sp_lane_steps_reload(sp_lane_steps *steps, const sp_lane_loads *loads);
+
 /* Whether a motion was given up; its state has no meaning then. */
 bool sp_lane_steps_given_up(const sp_lane_steps *steps, int lane);
+
+/* The state of a motion before the last step, q and v [r]: where one that was just given up has to go on. */
+void sp_lane_steps_before(const sp_lane_steps *steps, int lane, double *q, double *v);
 
 /* Newton iterations of a motion so far. */
 int64_t sp_lane_steps_iterations(const sp_lane_steps *steps, int lane);

@@ -113,6 +113,12 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
     return status;
 }
 
+int sp_integrator_check(sp_context *context, const sp_system *system, const sp_external_loads *loads,
+                        const sp_integrator_parameters *parameters)
+{
+    return sp_scheme_check(context, system, loads, parameters);
+}
+
 void sp_integrator_free(sp_integrator *it)
 {
     if (!it)

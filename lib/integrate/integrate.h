@@ -92,6 +92,10 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
                       sp_integrator **integrator) SP_MUST_USE;
 void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
 
+/* The checks of sp_integrator_new alone: SP_USAGE. */
+int sp_integrator_check(sp_context *context, const sp_system *system, const sp_external_loads *loads,
+                        const sp_integrator_parameters *parameters) SP_MUST_USE;
+
 /* Performs one step. SP_NUMERICAL, with the time and the residual, if Newton's method does not converge, the matrix
  * cannot be factored, an element is inverted under a law that is undefined there, or the motion has become unstable.
  * The state is then that before the step or, with sub-stepping, after the last completed sub-step. */

@@ -8,7 +8,7 @@
         body.step(100)
         body.displacements()                         # [vertices, 3] m
 
-Units are SI. Vertices, regions and bodies are numbered from 0. `load` needs only NumPy. Body and Scene need
+Units are SI. Vertices, regions and bodies are numbered from 0. `load` needs only NumPy. Body, Batch and Scene need
 libsupple.so.0 of an installed Supple, or the one that the environment variable SUPPLE_LIBRARY names. The motions are
 those of the programs simulate and simscene, and a wrong file has the same message as there.
 
@@ -16,13 +16,14 @@ A body or scene is used by one thread at a time. Different ones may be used by d
 steps run without the lock of the interpreter.
 """
 from ._library import Error, Status
+from .batch import Batch
 from .body import Body
 from .files import File, load
 from .reducing import Reduced, reduce
 from .scene import Scene
 
 __version__ = '0.1.0'
-__all__ = ['Body', 'Error', 'File', 'Reduced', 'Scene', 'Status', 'load', 'reduce']
+__all__ = ['Batch', 'Body', 'Error', 'File', 'Reduced', 'Scene', 'Status', 'load', 'reduce']
 
-for _public in (Body, Error, File, Reduced, Scene, Status, load, reduce):
+for _public in (Batch, Body, Error, File, Reduced, Scene, Status, load, reduce):
     _public.__module__ = __name__  # their names in messages

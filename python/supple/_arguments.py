@@ -123,11 +123,12 @@ def address(array: Optional[np.ndarray]) -> Optional[int]:
 
 
 def view(handle: ctypes.c_void_p, pointer: Optional[int], shape: Tuple[int, ...], dtype: Any = np.float64,
-         order: Any = 'C') -> np.ndarray:
-    """A read-only array over memory of the object behind `handle`, which lives as long as the array."""
+         order: Any = 'C', writeable: bool = False) -> np.ndarray:
+    """An array over memory of the object behind `handle`, which lives as long as the array; by default read-only."""
     if not pointer or 0 in shape:
         memory: Any = b''
     else:
         memory = (ctypes.c_char * (int(np.prod(shape)) * np.dtype(dtype).itemsize)).from_address(pointer)
         memory.handle = handle
-    return np.frombuffer(memoryview(memory).toreadonly(), dtype).reshape(shape, order=order)
+    memory = memoryview(memory)
+    return np.frombuffer(memory if writeable else memory.toreadonly(), dtype).reshape(shape, order=order)

@@ -57,6 +57,11 @@ class BodyHandle(Handle):
     pass
 
 
+class BatchHandle(Handle):
+    body: Handle
+    """The body outlives its batches."""
+
+
 class SceneHandle(Handle):
     pass
 
@@ -113,7 +118,7 @@ class _Status(c_int):
 
 
 _ARRAY = c_void_p  # the address of the numbers of a NumPy array, or None
-_BODY, _SCENE = BodyHandle, SceneHandle
+_BODY, _BATCH, _SCENE = BodyHandle, BatchHandle, SceneHandle
 # The type of the result, and those of the arguments
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     'supple_version': (c_char_p,),
@@ -153,6 +158,17 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     'supple_body_mass': (_Status, _BODY, _ARRAY),
     'supple_body_save': (_Status, _BODY, c_char_p, POINTER(c_size_t)),
     'supple_body_load': (_Status, _BODY, c_char_p, c_size_t),
+    'supple_batch_open': (_Status, _BODY, c_int64, c_int, POINTER(_BATCH)),
+    'supple_batch_close': (None, _BATCH),
+    'supple_batch_motions': (c_int64, _BATCH),
+    'supple_batch_start': (_Status, _BATCH, POINTER(Integration), _ARRAY, _ARRAY),
+    'supple_batch_forces': (c_void_p, _BATCH),
+    'supple_batch_push': (_Status, _BATCH, c_int64, _ARRAY, _ARRAY),
+    'supple_batch_step': (_Status, _BATCH, c_int64),
+    'supple_batch_time': (c_double, _BATCH),
+    'supple_batch_q': (c_void_p, _BATCH),
+    'supple_batch_qdot': (c_void_p, _BATCH),
+    'supple_batch_failures': (c_void_p, _BATCH),
     'supple_scene_options_default': (SceneOptions,),
     'supple_scene_open': (_Status, c_char_p, POINTER(SceneOptions), POINTER(_SCENE)),
     'supple_scene_close': (None, _SCENE),
@@ -235,5 +251,6 @@ def library() -> ctypes.CDLL:
         raise Error(Status.SYSTEM, f'{path}: {error}. Install Supple, or let the environment variable SUPPLE_LIBRARY '
                                    f'name the file {SONAME}') from None
     BodyHandle.free = library.supple_body_close
+    BatchHandle.free = library.supple_batch_close
     SceneHandle.free = library.supple_scene_close
     return library

@@ -42,6 +42,33 @@ class Evaluation(NamedTuple):
     energy: float
 
 
+def integration(library: ctypes.CDLL, step: float, scheme: Scheme, *, semi_implicit: bool,
+                damping: Optional[Tuple[float, float]], beta: Optional[float], gamma: Optional[float],
+                tolerance: Optional[float], iterations: Optional[int]) -> _library.Integration:
+    """The structure of the library for the arguments of Body.start and Batch.start."""
+    how = library.supple_integration_default()
+    if scheme not in _SCHEMES:
+        raise ValueError(f'scheme: {scheme!r} is none of {", ".join(_SCHEMES)}')
+    how.scheme = _SCHEMES.index(scheme)
+    how.step = _arguments.real('step', step)
+    how.semi_implicit = bool(semi_implicit)
+    _refuse(scheme, ('newmark',), semi_implicit=semi_implicit or None, beta=beta, gamma=gamma)
+    _refuse(scheme, _NEWTON, tolerance=tolerance, iterations=iterations)
+    _refuse(scheme, tuple(s for s in _SCHEMES if s != 'static'), damping=damping)
+    if semi_implicit and (tolerance is not None or iterations is not None):
+        raise ValueError('tolerance, iterations: semi-implicit steps have one iteration')
+    for name, value in (('beta', beta), ('gamma', gamma), ('tolerance', tolerance)):
+        if value is not None:
+            setattr(how, name, _arguments.real(name, value))
+    if iterations is not None:
+        how.iterations = _arguments.integer('iterations', iterations, 1)
+    if damping is not None:
+        how.damping_mass, how.damping_stiffness = _arguments.reals('damping', damping, 2)
+        if min(how.damping_mass, how.damping_stiffness) < 0:
+            raise ValueError(f'damping: {damping} has a negative number')
+    return how
+
+
 class Body(Object):
     """A reduced-order deformable body: it is opened from files of the programs, and moved step by step under loads.
 
@@ -145,26 +172,8 @@ class Body(Object):
         tolerance: Newton's method: residual relative to the largest force term (None: 1e-10, "energy" 1e-12).
         iterations: Newton's method: at most, in each step (None: 50).
         """
-        how = self._library.supple_integration_default()
-        if scheme not in _SCHEMES:
-            raise ValueError(f'scheme: {scheme!r} is none of {", ".join(_SCHEMES)}')
-        how.scheme = _SCHEMES.index(scheme)
-        how.step = _arguments.real('step', step)
-        how.semi_implicit = bool(semi_implicit)
-        _refuse(scheme, ('newmark',), semi_implicit=semi_implicit or None, beta=beta, gamma=gamma)
-        _refuse(scheme, _NEWTON, tolerance=tolerance, iterations=iterations)
-        _refuse(scheme, tuple(s for s in _SCHEMES if s != 'static'), damping=damping)
-        if semi_implicit and (tolerance is not None or iterations is not None):
-            raise ValueError('tolerance, iterations: semi-implicit steps have one iteration')
-        for name, value in (('beta', beta), ('gamma', gamma), ('tolerance', tolerance)):
-            if value is not None:
-                setattr(how, name, _arguments.real(name, value))
-        if iterations is not None:
-            how.iterations = _arguments.integer('iterations', iterations, 1)
-        if damping is not None:
-            how.damping_mass, how.damping_stiffness = _arguments.reals('damping', damping, 2)
-            if min(how.damping_mass, how.damping_stiffness) < 0:
-                raise ValueError(f'damping: {damping} has a negative number')
+        how = integration(self._library, step, scheme, semi_implicit=semi_implicit, damping=damping, beta=beta,
+                          gamma=gamma, tolerance=tolerance, iterations=iterations)
         q = None if q is None else _arguments.reals('q', q, self.r)
         qdot = None if qdot is None else _arguments.reals('qdot', qdot, self.r)
         self._library.supple_body_start(self._handle, how, _arguments.address(q), _arguments.address(qdot))

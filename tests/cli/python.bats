@@ -30,6 +30,12 @@ tests() {
     no_faults
 }
 
+@test "batches of the package" {
+    needs_package
+    tests test_batch
+    no_faults
+}
+
 @test "a model with a stated error from Python" {
     needs_package
     printf '0,0.05,all,,0,0,-90\n' > pull.csv

@@ -34,12 +34,14 @@ def kind(declaration):
                   'supple_energies': _library.Energies, 'supple_step_report': _library.StepReport,
                   'supple_scene_options': _library.SceneOptions, 'supple_pose': _library.Pose,
                   'supple_scene_energy': _library.SceneEnergy, 'supple_contact_report': _library.ContactReport}
-    if base in ('supple_body', 'supple_scene'):
-        handle = _library.BodyHandle if base == 'supple_body' else _library.SceneHandle
+    handles = {'supple_body': _library.BodyHandle, 'supple_batch': _library.BatchHandle,
+               'supple_scene': _library.SceneHandle}
+    if base in handles:
+        handle = handles[base]
         return {ctypes.POINTER(handle)} if declaration.count('*') == 2 else {handle}
     if base in structures:
         return {ctypes.POINTER(structures[base]) if pointer else structures[base]}
-    plain = {'bool': ctypes.c_bool, 'double': ctypes.c_double, 'int64_t': ctypes.c_int64, 'size_t': ctypes.c_size_t}
+    plain = {'bool': ctypes.c_bool, 'int': ctypes.c_int, 'double': ctypes.c_double, 'int64_t': ctypes.c_int64, 'size_t': ctypes.c_size_t}
     if pointer:  # of an array, of a number that is a result, of text or bytes
         if base in ('char', 'void'):
             return {ctypes.c_char_p}

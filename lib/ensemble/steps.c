@@ -22,11 +22,12 @@ struct sp_lane_steps {
     sp_lane_loads loads;
     sp_lane_motion motion; /* its q and v are the state */
     int64_t n, step;       /* coordinates; steps taken */
-    bool damped;
+    bool damped, stiffly;  /* any motion, and by its stiffness */
 
     double *a, *last_q, *last_v;            /* of the state, and of the one before */
     double *q1, *v1, *a1, *vb, *ab;         /* of the end of the step */
     double *f, *K, *D, *constant, *scratch; /* the evaluation at q1, or at the state between steps */
+    double *f0, *K0;                        /* that of the state */
     double *S, *residual, *dx, *product, *drag;
     double *next_load, *momentum, *next_momentum, *late; /* integrate/impulse.c */
     double covered, cv, ca;
@@ -60,10 +61,10 @@ int sp_lane_steps_new(sp_context *context, const sp_lane_force *force, const sp_
     double **vectors[] = {&s->motion.q, &s->motion.v, &s->a,    &s->last_q,    &s->last_v,   &s->q1,
                           &s->v1,       &s->a1,       &s->vb,   &s->ab,        &s->f,        &s->residual,
                           &s->dx,       &s->product,  &s->drag, &s->next_load, &s->momentum, &s->next_momentum,
-                          &s->late};
+                          &s->f0,       &s->late};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&s->pool, n * SP_MOTIONS, sizeof(double));
-    double **matrices[] = {&s->K, &s->D, &s->S, &s->constant, &s->motion.mass};
+    double **matrices[] = {&s->K, &s->K0, &s->D, &s->S, &s->constant, &s->motion.mass};
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
         *matrices[i] = sp_pool_new(&s->pool, pairs * SP_MOTIONS, sizeof(double));
     s->motion.scale = sp_pool_new(&s->pool, force->parts * SP_MOTIONS, sizeof(double));
@@ -176,6 +177,13 @@ static void copy(int64_t n, const double *x, double *y)
     memcpy(y, x, (size_t)(n * SP_MOTIONS) * sizeof *x);
 }
 
+static void swap(double **x, double **y)
+{
+    double *const kept = *x;
+    *x = *y;
+    *y = kept;
+}
+
 static void copy_lane(int64_t n, int m, const double *x, double *y)
 {
     for (int64_t i = 0; i < n; i++)
@@ -189,7 +197,7 @@ static void evaluate(sp_lane_steps *s, const double *q, const double *v)
     sp_lane_force_evaluate(s->force, &(sp_lane_evaluation){.scale = s->motion.scale,
                                                            .constant = s->constant,
                                                            .q = q,
-                                                           .v = s->damped && !s->p.semi_implicit ? v : NULL,
+                                                           .v = s->stiffly && !s->p.semi_implicit ? v : NULL,
                                                            .f = s->f,
                                                            .K = s->K,
                                                            .D = s->D,
@@ -202,6 +210,8 @@ static void find_drag(sp_lane_steps *s, const double *v)
     memset(s->drag, 0, (size_t)(s->n * SP_MOTIONS) * sizeof *s->drag);
     sp_lanes_times(s->n, s->motion.mass, v, s->product);
     add_each(s->n, s->motion.damping, s->product, s->drag);
+    if (!s->stiffly)
+        return;
     sp_lanes_times(s->n, s->K, v, s->product);
     add_each(s->n, s->motion.damping + SP_MOTIONS, s->product, s->drag);
 }
@@ -255,7 +265,7 @@ static void solve(sp_lane_steps *s)
         of_stiffness[m] = 1 + s->cv * beta[m];
     }
     add_matrices(s->force->pairs, of_mass, s->motion.mass, of_stiffness, s->K, s->S);
-    if (s->damped && !s->p.semi_implicit)
+    if (s->stiffly && !s->p.semi_implicit)
         add_each(s->force->pairs, beta, s->D, s->S);
 
     sp_lanes_solve(s->n, s->S, s->residual, s->dx, definite);
@@ -325,10 +335,11 @@ void sp_lane_steps_start(sp_lane_steps *s, const sp_lane_loads *loads)
     s->loads = *loads;
     s->step = 0;
     s->covered = 0;
-    s->damped = false;
+    s->damped = s->stiffly = false;
     EACH(m)
     {
-        s->damped |= s->motion.damping[m] != 0 || s->motion.damping[SP_MOTIONS + m] != 0;
+        s->stiffly |= s->motion.damping[SP_MOTIONS + m] != 0;
+        s->damped |= s->stiffly || s->motion.damping[m] != 0;
         s->given_up[m] = false;
         s->taken[m] = 0;
     }
@@ -381,16 +392,19 @@ static void backward_rates(sp_lane_steps *s, bool second_order)
     combine(s->n, -s->cv, s->motion.v, 1, s->ab);
 }
 
-/* Newton's method starts from the extrapolated motion or from rest, whichever has the smaller residual. */
+/* Newton's method starts from the extrapolated motion or from rest, whichever has the smaller residual. At rest the
+ * force and the stiffness are those of the last step; the derivative of the latter, which damping needs, is not. */
 static void predict(sp_lane_steps *s)
 {
     const double h = s->p.step;
     lane_numbers still;
     bool any = false;
 
-    set_end_state(s, s->motion.q); /* where the force is that of the last evaluation */
+    set_end_state(s, s->motion.q);
     find_residual(s);
     memcpy(still, s->norm, sizeof still);
+    swap(&s->f, &s->f0);
+    swap(&s->K, &s->K0);
 
     extrapolate(s->n, s->motion.q, h, s->motion.v, 0.5 * h * h, s->a, s->q1);
     residual_at(s, s->q1);
@@ -398,10 +412,16 @@ static void predict(sp_lane_steps *s)
     EACH(m)
     if (isfinite(still[m]) && !(s->norm[m] < still[m])) {
         copy_lane(s->n, m, s->motion.q, s->q1);
+        copy_lane(s->n, m, s->f0, s->f);
+        copy_lane(s->force->pairs, m, s->K0, s->K);
         any = true;
     }
-    if (any)
-        residual_at(s, s->q1);
+    if (!any)
+        return;
+    set_end_state(s, s->q1);
+    if (s->stiffly)
+        evaluate(s, s->q1, s->v1);
+    find_residual(s);
 }
 
 /* Whether rounding keeps the residual of a motion from falling (`judge` in nonlinear/newton.c). */

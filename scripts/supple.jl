@@ -9,7 +9,7 @@
 module Supple
 
 const SERIES = ("time", "q", "qdot", "u", "udot", "energy", "estimate", "energy_estimate", "residual", "reaction", "pose", "twist", "wrench", "counts", "hand", "coupling", "device", "contact/count",
-    "contact/body", "contact/point", "contact/place", "contact/force")
+    "contact/body", "contact/point", "contact/place", "contact/force", "motion", "status", "iterations", "parameters", "mean", "rms", "least", "largest")
 const TYPES = Dict("<f8" => Float64, "<f4" => Float32, "<i8" => Int64, "<i4" => Int32, "|u1" => UInt8)
 
 number(bytes) = foldr((byte, sum) -> sum << 8 | Int64(byte), bytes; init = Int64(0))
@@ -138,9 +138,12 @@ function load(path; partial = false)
     whole || partial || error("$path: cut short")
     meta = get(file, "meta", nothing)
     meta === nothing || startswith(meta["format_version"], "1.") || error("$path: format version $(meta["format_version"])")
-    if meta !== nothing && meta["kind"] in ("trajectory", "scene_trajectory")
+    if meta !== nothing && meta["kind"] in ("trajectory", "scene_trajectory", "ensemble")
         expected = if meta["kind"] == "scene_trajectory"
             6 + 2 * any(body["r"] > 0 for body in meta["bodies"]) + 3 * meta["coupled"] + 5 * meta["contacts"]
+        elseif meta["kind"] == "ensemble"
+            frames = meta["frames"] > 0
+            3 + haskey(meta, "columns") + (frames && meta["r"] > 0) + haskey(meta, "rates") + (frames && meta["points"] > 0) + 4 * haskey(meta, "statistics")
         else
             2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates") + haskey(meta, "energy_estimates") + haskey(meta, "residuals") + haskey(meta, "reactions") + 2 * haskey(meta, "frame")
         end

@@ -17,7 +17,7 @@ if stream < 0
 end
 closer = onCleanup(@() fclose(stream));
 series = {'time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'residual', 'reaction', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', ...
-    'contact/count', 'contact/body', 'contact/point', 'contact/place', 'contact/force'};
+    'contact/count', 'contact/body', 'contact/point', 'contact/place', 'contact/force', 'motion', 'status', 'iterations', 'parameters', 'mean', 'rms', 'least', 'largest'};
 blocks = struct();
 file = struct();
 first = true;
@@ -63,9 +63,12 @@ count = inf;
 for i = 1:numel(keys)
     count = min(count, numel(blocks.(keys{i})));
 end
-if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'scene_trajectory'}))
+if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'scene_trajectory', 'ensemble'}))
     if strcmp(file.meta.kind, 'scene_trajectory')
         expected = 6 + 2 * any([file.meta.bodies.r] > 0) + 3 * file.meta.coupled + 5 * file.meta.contacts;
+    elseif strcmp(file.meta.kind, 'ensemble')
+        frames = file.meta.frames > 0;
+        expected = 3 + isfield(file.meta, 'columns') + (frames && file.meta.r > 0) + isfield(file.meta, 'rates') + (frames && file.meta.points > 0) + 4 * isfield(file.meta, 'statistics');
     else
         expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates') + isfield(file.meta, 'energy_estimates') + isfield(file.meta, 'residuals') + isfield(file.meta, 'reactions') + 2 * isfield(file.meta, 'frame');
     end

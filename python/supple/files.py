@@ -4,7 +4,7 @@
     mesh = load('mesh.npz')
     mesh['vertices'], mesh.meta['materials'], mesh.result['sha256']
 
-The blocks of a trajectory or motion are joined: load('traj.npz')['q'] is (frames, r). A sparse matrix has its matrix
+The blocks of a trajectory, motion or ensemble are joined: load('traj.npz')['q'] is (frames, r). A sparse matrix has its matrix
 under 'matrix' where SciPy is installed. load(path, partial=True) reads a truncated file up to its last complete block.
 As a program, python3 files.py FILE… (or python3 -m supple FILE…) lists what is in files.
 """
@@ -26,7 +26,8 @@ import numpy as np
 MAJOR = 1
 SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'residual', 'reaction', 'pose',
           'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', 'contact/count', 'contact/body', 'contact/point',
-          'contact/place', 'contact/force')
+          'contact/place', 'contact/force', 'motion', 'status', 'iterations', 'parameters', 'mean', 'rms', 'least',
+          'largest')
 
 
 class File(dict):
@@ -93,10 +94,15 @@ def _complete_members(path: Any) -> Iterator[Tuple[str, bytes]]:
 
 
 def _join(arrays: File, meta: dict[str, Any]) -> None:
-    """Joins the blocks series/000000, series/000001, … of a trajectory or motion, as far as all series have them."""
+    """Joins the blocks series/000000, series/000001, … of a trajectory, motion or ensemble, as far as all series have
+    them."""
     names = [s for s in SERIES if s + '/000000' in arrays]
     if meta['kind'] == 'scene_trajectory':
         expected = 6 + 2 * any(body['r'] > 0 for body in meta['bodies']) + 3 * meta['coupled'] + 5 * meta['contacts']
+    elif meta['kind'] == 'ensemble':
+        frames = meta['frames'] > 0
+        expected = (3 + ('columns' in meta) + (frames and meta['r'] > 0) + ('rates' in meta)
+                    + (frames and meta['points'] > 0) + 4 * ('statistics' in meta))
     else:
         expected = (2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta)
                     + ('energy_estimates' in meta) + ('residuals' in meta) + ('reactions' in meta)
@@ -170,7 +176,7 @@ def load(path: Union[str, os.PathLike[str]], partial: bool = False) -> File:
     try:
         file, last = _read(path, partial)
         _check(file, last)
-        if file.meta and file.kind in ('trajectory', 'scene_trajectory'):
+        if file.meta and file.kind in ('trajectory', 'scene_trajectory', 'ensemble'):
             _join(file, file.meta)
     except ValueError as error:
         raise ValueError(f'{path}: {error}') from None

@@ -13,7 +13,7 @@ agree() {
 read_by_python() {
     needs_numpy
     files=()
-    for file in mesh modes deriv basis poly cub training traj full motion K field shell other-K; do
+    for file in mesh modes deriv basis poly cub training traj full motion K field shell other-K ensemble; do
         files+=("$DATA/$file.npz")
     done
     # each with an incomplete block after a complete one
@@ -22,14 +22,17 @@ read_by_python() {
     head -c $(($(stat -c %s motion.npz) - 4500)) motion.npz > cut-motion.npz
     # with reactions, in several blocks
     simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 5000 --record-reactions -o held.npz
-    files+=("$PWD/cut-long.npz" "$PWD/cut-motion.npz" "$PWD/held.npz")
+    # an ensemble in several blocks
+    simbatch mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --table table.csv --motions 200 --rates --statistics --dt 0.01 --steps 200 -o many.npz
+    files+=("$PWD/cut-long.npz" "$PWD/cut-motion.npz" "$PWD/held.npz" "$PWD/many.npz")
     PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" "$BATS_TEST_DIRNAME/readers/summary.py" "${files[@]}" | LC_ALL=C sort > python.txt
 }
 
 @test "supple.py reads every kind, and truncated files up to their last complete block" {
     read_by_python
-    [ "$(awk '$2 == "kind" && !seen[$3]++' python.txt | wc -l)" = 12 ] || fault "kinds: $(grep ' kind ' python.txt)"
+    [ "$(awk '$2 == "kind" && !seen[$3]++' python.txt | wc -l)" = 13 ] || fault "kinds: $(grep ' kind ' python.txt)"
     grep -q '^cut-long.npz energy f8 8192x4 ' python.txt && grep -q '^cut-motion.npz pose f8 8x6x7 ' python.txt || fault "$(grep cut- python.txt)"
+    grep -q '^many.npz q f8 200x201x6 ' python.txt && grep -q '^many.npz parameters f8 200x2 ' python.txt || fault "$(grep many.npz python.txt)"
     grep -qE '^held.npz reaction f8 5001x[1-9]x6 ' python.txt || fault "$(grep held.npz python.txt)"
     head -c $(($(stat -c %s traj.npz) - 1500)) traj.npz > cut.npz # its only block is incomplete
     # a header that states 8 EiB

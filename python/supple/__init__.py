@@ -18,12 +18,14 @@ steps run without the lock of the interpreter.
 from ._library import Error, Status
 from .batch import Batch
 from .body import Body
+from .datasets import Dataset, export_dataset
 from .files import File, load
 from .reducing import Reduced, reduce
 from .scene import Scene
 
 __version__ = '0.1.0'
-__all__ = ['Batch', 'Body', 'Error', 'File', 'Reduced', 'Scene', 'Status', 'load', 'reduce']
+__all__ = ['Batch', 'Body', 'Dataset', 'Error', 'File', 'Reduced', 'Scene', 'Status', 'export_dataset', 'load',
+           'reduce']
 
-for _public in (Batch, Body, Error, File, Reduced, Scene, Status, load, reduce):
+for _public in (Batch, Body, Dataset, Error, File, Reduced, Scene, Status, export_dataset, load, reduce):
     _public.__module__ = __name__  # their names in messages

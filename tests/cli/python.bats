@@ -36,6 +36,15 @@ tests() {
     no_faults
 }
 
+@test "data sets of the package" {
+    needs_package
+    printf 'factor,young\nuniform(0.5,1),1e6\n1e200,1e6\n1,normal(1e6,5%%)\n' > table.csv
+    { cat table.csv && printf '1,1e6\n1e200,1e6\n' && for i in {1..60}; do echo 'uniform(0,1),1e6'; done; } > rows.csv
+    simbatch mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --table rows.csv --rates --statistics --dt 0.01 --steps 200 -o many.npz
+    tests test_dataset
+    no_faults
+}
+
 @test "a model with a stated error from Python" {
     needs_package
     printf '0,0.05,all,,0,0,-90\n' > pull.csv

@@ -32,10 +32,10 @@ static const tool_option options[] = {
      .only = "table=density,crossings,rainflow",
      .help = "number of values or ranges between the least and the largest"},
     {"sn-strength", 0, TOOL_REAL, &chosen.strength, .argument = "X", .low = 1e-300, .high = 1e300,
-     .only = "table=summary,rainflow sn-slope",
+     .only = "table=summary",
      .help = "damage by the line N = (X / range)^slope of an S-N diagram: the range of which one cycle is the life"},
-    {"sn-slope", 0, TOOL_REAL, &chosen.slope, .argument = "K", .low = 1e-3, .high = 100, .only = "sn-strength",
-     .help = "its slope"},
+    {"sn-slope", 0, TOOL_REAL, &chosen.slope, .argument = "K", .standard = "5", .low = 1e-3, .high = 100,
+     .only = "sn-strength", .help = "its slope"},
 };
 
 static const tool_spec spec = {

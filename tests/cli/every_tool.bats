@@ -198,7 +198,7 @@ sample() {
     X0,Y0,Z0,X1,Y1,Z1) words=("--$1" 1,1,1,1,1,1) ;;
     FILE | CSV | LOG | JSON | SKELETON) words=("--$1" "none-$1") ;; # a file that is read is not written
     *"=MESH" | *"=CSV") words=("--$1" "1=none") ;;
-    *) words=("--$1" "${default_of[$1]:-1}") ;;
+    *) words=("--$1" "${default_of[$1]:-$([ "$1" = piece ] && echo 8 || echo 1)}") ;; # a piece has 8 frames or more
     esac
 }
 

@@ -117,6 +117,11 @@ static reduce_member new_member(reduce_family *family, double amplitude)
                            .longer = 1};
 }
 
+int64_t reduce_family_largest_count(const reduce_family *family)
+{
+    return family->place_count ? 4 : 0;
+}
+
 static int64_t pairs_of(const reduce_family *family)
 {
     const int64_t pairs = family->count * (family->count - 1) / 2;
@@ -125,7 +130,8 @@ static int64_t pairs_of(const reduce_family *family)
 
 int64_t reduce_family_corners(const reduce_family *family)
 {
-    return reduce_family_varies(family) ? family->count + pairs_of(family) + 3 * family->spread_count : 1;
+    const int64_t touches = 3 * family->spread_count + reduce_family_largest_count(family);
+    return reduce_family_varies(family) ? family->count + pairs_of(family) + touches : 1;
 }
 
 int64_t reduce_family_trained(const reduce_family *family)
@@ -191,6 +197,33 @@ reduce_member reduce_family_witness(reduce_family *family, int64_t number)
     return draw(family, WITNESS, number);
 }
 
+/* A sudden touch that ends, so that it is heard, on one of the vertices far from each other. */
+static reduce_touch sudden_touch(const reduce_family *family, int64_t place)
+{
+    return (reduce_touch){.place = &family->places[family->spread[place % family->spread_count]],
+                          .end = family->duration / 3,
+                          .course = REDUCE_AS_GIVEN};
+}
+
+/* A force at a corner of the box: four of them are trained, no two of which share an edge; opposite ones judge. */
+static reduce_member largest_touch(reduce_family *family, int64_t number, double sign)
+{
+    static const int direction[4][3] = {{1, 1, 1}, {-1, -1, 1}, {-1, 1, -1}, {1, -1, -1}};
+    reduce_member member = new_member(family, family->high);
+
+    if (family->count)
+        member.weight[number % family->count] = 1;
+    member.touch = sudden_touch(family, number);
+    for (int i = 0; i < 3; i++)
+        member.touch.force[i] = sign * direction[number][i] * family->force;
+    return member;
+}
+
+reduce_member reduce_family_largest(reduce_family *family, int64_t number)
+{
+    return largest_touch(family, number, -1);
+}
+
 reduce_member reduce_family_train(reduce_family *family, int64_t number)
 {
     const int64_t corners = reduce_family_corners(family), of_files = family->count + pairs_of(family);
@@ -200,12 +233,13 @@ reduce_member reduce_family_train(reduce_family *family, int64_t number)
         return member;
     }
 
+    const int64_t touched = number - of_files;
+    if (touched >= 3 * family->spread_count && family->place_count)
+        return largest_touch(family, touched - 3 * family->spread_count, 1);
+
     reduce_member member = new_member(family, family->high);
-    if (number >= of_files && family->place_count) { /* a sudden one that ends, so that it is heard */
-        const int64_t touched = number - of_files;
-        member.touch = (reduce_touch){.place = &family->places[family->spread[touched / 3]],
-                                      .end = family->duration / 3,
-                                      .course = REDUCE_AS_GIVEN};
+    if (touched >= 0 && family->place_count) {
+        member.touch = sudden_touch(family, touched / 3);
         member.touch.force[touched % 3] = family->force;
         return member;
     }

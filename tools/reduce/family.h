@@ -67,8 +67,10 @@ void reduce_family_free(reduce_family *family);
 bool reduce_family_varies(const reduce_family *family);
 
 /* The members by which a basis is trained, `number` from 0: each file, and each pair of files in equal parts, of the
- * largest amplitude; the largest touch along each axis at some vertices far from each other; then random ones, others
- * than reduce_family_draw has, until there are five, or two more than these where there are touches. */
+ * largest amplitude; the largest touch along each axis at some vertices far from each other; the force at every other
+ * corner of the box at some of these vertices, together with a file, since random touches hardly meet the largest
+ * ones; then random ones, others than reduce_family_draw has, until there are five, or two more than these where there
+ * are touches. */
 int64_t reduce_family_corners(const reduce_family *family); /* how many come before the random ones */
 int64_t reduce_family_trained(const reduce_family *family);
 reduce_member reduce_family_train(reduce_family *family, int64_t number);
@@ -76,6 +78,10 @@ reduce_member reduce_family_train(reduce_family *family, int64_t number);
 /* A random member; the same for the same number and seed. Those of the witness are others. */
 reduce_member reduce_family_draw(reduce_family *family, int64_t number);
 reduce_member reduce_family_witness(reduce_family *family, int64_t number);
+
+/* Forces at the other corners of the box, as many; they judge. */
+int64_t reduce_family_largest_count(const reduce_family *family);
+reduce_member reduce_family_largest(reduce_family *family, int64_t number);
 
 /* The lines of a member. */
 const char *reduce_family_text(reduce_family *family, const reduce_member *member);

@@ -294,6 +294,12 @@ static void make_rich(reduce_search *s)
 
 /* ---- the motions ---- */
 
+/* The members that train, and those that judge only. */
+static int64_t members_of(const reduce_search *s)
+{
+    return reduce_family_trained(&s->family) + s->choice->held_out + reduce_family_largest_count(&s->family);
+}
+
 /* A motion by the reference; its path, or NULL if it does not converge. */
 static const char *move(reduce_search *s, const char *loads, const char *path)
 {
@@ -304,12 +310,11 @@ static const char *move(reduce_search *s, const char *loads, const char *path)
 static void add_member(reduce_search *s, sp_list *list, const char *kind, int64_t i, const reduce_member *member)
 {
     reduce_commands *c = &s->commands;
-    const int64_t all = reduce_family_trained(&s->family) + s->choice->held_out;
     const char *loads =
         reduce_write(c, reduce_text(c, "%s%lld.csv", kind, (long long)i), reduce_family_text(&s->family, member));
 
-    reduce_say(
-        s, reduce_text(c, "motion %lld of %lld", (long long)(s->trained.count + s->judges.count) + 1, (long long)all));
+    reduce_say(s, reduce_text(c, "motion %lld of %lld", (long long)(s->trained.count + s->judges.count) + 1,
+                              (long long)members_of(s)));
     add_motion(list, loads, move(s, loads, reduce_numbered(s, kind, i)), NULL);
 }
 
@@ -335,6 +340,10 @@ static void make_members(reduce_search *s)
     for (int64_t i = 0; i < s->choice->held_out && !(i > 0 && reduce_is_late(s)); i++) {
         const reduce_member member = reduce_family_draw(&s->family, i);
         add_member(s, &s->judges, "judge", i, &member);
+    }
+    for (int64_t i = 0; i < reduce_family_largest_count(&s->family); i++) {
+        const reduce_member member = reduce_family_largest(&s->family, i);
+        add_member(s, &s->judges, "largest", i, &member);
     }
 
     const int64_t drawn = s->trained.count + s->judges.count;
@@ -369,15 +378,13 @@ static void add_witness(reduce_search *s)
 
 void reduce_make_reference(reduce_search *s)
 {
-    const double members = (double)(reduce_family_trained(&s->family) + s->choice->held_out);
-
     list_witness(s);
     s->step = s->choice->step;
     s->steps = s->choice->steps;
     if (!s->step)
         find_step(s);
 
-    s->full = s->free || (double)s->body.dof_count * (double)s->steps * members <=
+    s->full = s->free || (double)s->body.dof_count * (double)s->steps * (double)members_of(s) <=
                              (s->polynomials ? full_work_polynomials : full_work);
     tool_say("%lld degrees of freedom, %lld steps of %s s: the reference is %s", (long long)s->body.dof_count,
              (long long)s->steps, s->step, s->full ? "the full-order model" : "a rich reduced-order model");

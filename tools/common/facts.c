@@ -91,8 +91,10 @@ static json_t *json_of(const sp_fact *fact, const tool_fact *value)
 void tool_facts_set(json_t *object, const sp_fact *facts, const tool_fact *values)
 {
     for (; values->name; values++) {
-        if (values->leave_out)
+        if (values->leave_out) {
+            json_decref(values->json); /* owned in any case */
             continue;
+        }
         const sp_fact *fact = sp_fact_find(facts, values->name);
         assert(fact && is_of(fact->type, values));
         json_t *value = json_of(fact, values);

@@ -13,7 +13,7 @@ static const struct {
     const char *name, *unit;
     enum batch_role role;
     int axis;
-    enum { NONE, LOAD, MAYBE_LOAD, MAYBE_REGION, COORDINATE } of; /* what may or must follow a colon */
+    enum follower { NONE, LOAD, MAYBE_LOAD, MAYBE_REGION, COORDINATE } of; /* what may or must follow a colon */
 } known[] = {
     {"factor", "", BATCH_FACTOR, 0, MAYBE_LOAD},
     {"fx", "N", BATCH_FORCE, 0, LOAD},
@@ -81,7 +81,7 @@ static int64_t number_of(parser *p, sp_word name, const char *what, sp_word text
 static void resolve(parser *p, int kind, sp_word name, sp_word which, batch_column *column)
 {
     const batch_subject *s = p->subject;
-    const int of = known[kind].of;
+    const enum follower of = known[kind].of;
     const bool needs = of == LOAD || of == COORDINATE, may = needs || of == MAYBE_LOAD || of == MAYBE_REGION;
     char shown[SP_TEXT_QUOTE], list[SP_MATERIAL_LIST];
 

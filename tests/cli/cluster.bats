@@ -136,6 +136,35 @@ killed() {
     pause=4 killed snakemake 2
 }
 
+# block FIRST: the lines of README.md from the one that begins with FIRST to the end of its block, for fewer and shorter motions.
+block() {
+    awk -v first="$1" 'index($0, first) == 1 { found = 1 } /^```/ { found = 0 } found' "$CLUSTER/README.md" |
+        sed 's/--motions 100000/--motions 40/; s/--steps 500/--steps 5/'
+}
+
+@test "an ensemble in shards, as README.md has it" {
+    needs parallel
+    needs snakemake
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+    local name
+    name=$("$CLUSTER/variant" names | head -n 1)
+    cp "$PLAIN/out/$name/mesh.npz" spoon.npz
+    cp "$PLAIN/out/$name"/{basis,poly}.npz .
+    echo '0,0.1,all,,0,0,-1' > pull.csv
+    printf 'fz:1\nnormal(-2, 1)\n' > pulls.csv
+    simbatch spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv --table pulls.csv --motions 40 --dt 0.01 --steps 5 -q -o whole.npz
+
+    block 'seq 16' > by-parallel
+    bash -eu by-parallel > said 2>&1 3>&- || fault "parallel: $(tail -n 5 said)"
+    cmp pulls.npz whole.npz || fault 'by GNU parallel'
+
+    rm -f part*.npz pulls.npz
+    block 'model = ' > Snakefile
+    snakemake --cores 2 --nolock > said 2>&1 3>&- || fault "snakemake: $(tail -n 5 said)"
+    cmp pulls.npz whole.npz || fault 'by Snakemake'
+    no_faults
+}
+
 free_ports() {
     "$PYTHON" -c 'import socket
 sockets = [socket.socket() for _ in range(2)]

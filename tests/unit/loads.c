@@ -407,7 +407,9 @@ TEST(refusals)
     refuse((sp_load){.end = INFINITY, .course.kind = SP_COURSE_RAMP}, "a ramp without end");
     refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_SINE, .frequency = -1}}, "a sine of -1 Hz");
     refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_TABLE}}, "an empty table");
-    refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_TABLE, .count = 2, .time = time, .factor = factor}}, "time 2 of its table");
-    refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_TABLE, .count = 3, .time = time, .factor = time}}, "time 3 of its table");
+    refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_TABLE, .count = 2, .time = time, .factor = factor}},
+           "time 2 of its table");
+    refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_TABLE, .count = 3, .time = time, .factor = time}},
+           "time 3 of its table");
     refuse((sp_load){.end = 1, .kind = SP_LOAD_SPRING, .course.kind = SP_COURSE_RAMP}, "which has no course");
 }

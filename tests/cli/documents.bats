@@ -210,7 +210,7 @@ listings() {
 
 # Every Markdown file of the source.
 markdown() {
-    (cd "$SUPPLE_SOURCE" && find . -maxdepth 1 -name '*.md' -printf '%P\n' && find docs samples formats scripts -name '*.md')
+    (cd "$SUPPLE_SOURCE" && find . -maxdepth 1 -name '*.md' -printf '%P\n' && find docs samples formats scripts -path 'samples/*/out' -prune -o -name '*.md' -print)
 }
 
 @test "links of Markdown lead to files and headings" {

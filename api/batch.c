@@ -173,19 +173,10 @@ supple_status supple_batch_push(supple_batch *b, int64_t vertices, const int64_t
         SP_REQUIRE(force);
         SP_REQUIRE_FINITE(3 * vertices * b->count, force);
     }
-    const sp_columns *basis = &b->body->basis.columns;
-    for (int64_t i = 0; i < vertices; i++)
-        if (vertex[i] < 0 || vertex[i] >= b->body->mesh.mesh.vertex_count)
-            return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", __func__, (long long)vertex[i],
-                            (long long)b->body->mesh.mesh.vertex_count);
-
-    memset(b->forces, 0, (size_t)(b->count * b->r) * sizeof *b->forces);
-    for (int64_t m = 0; m < b->count; m++)
-        for (int64_t j = 0; j < b->r; j++)
-            for (int64_t i = 0; i < 3 * vertices; i++)
-                b->forces[m * b->r + j] +=
-                    basis->U[j * basis->rows + 3 * vertex[i / 3] + i % 3] * force[m * 3 * vertices + i];
-    return SUPPLE_OK;
+    const supple_status said = sp_body_check_vertices(__func__, b->body, vertices, vertex);
+    for (int64_t m = 0; m < b->count && said == SUPPLE_OK; m++)
+        sp_body_project(b->body, vertices, vertex, force + 3 * m * vertices, b->forces + m * b->r);
+    return said;
 }
 
 /* ---- the start ---- */
@@ -343,12 +334,11 @@ static void step_alone(supple_batch *b, single *s)
 
 /* ---- steps ---- */
 
-/* Forces that the caller has changed act from now on. */
-static int change_forces(supple_batch *b, int64_t block)
+/* Forces that the caller has changed act from now on. A motion by itself that cannot take them has failed. */
+static void change_forces(supple_batch *b, int64_t block)
 {
     double *lanes = b->change + block * b->r * SP_MOTIONS;
     bool any = false;
-    int status = SP_OK;
 
     memset(lanes, 0, (size_t)(b->r * SP_MOTIONS) * sizeof *lanes);
     for (int m = 0; m < in_block(b, block); m++) {
@@ -368,12 +358,11 @@ static int change_forces(supple_batch *b, int64_t block)
         if (s && !b->failures[motion]) {
             for (int64_t i = 0; i < b->r; i++)
                 s->change[i] = lanes[i * SP_MOTIONS + m];
-            status = sp_integrator_change_loads(s->integrator, s->change);
+            b->failures[motion] = sp_integrator_change_loads(s->integrator, s->change);
         }
     }
     if (any)
         sp_lane_steps_change_loads(b->lanes[block], lanes);
-    return status;
 }
 
 /* What was given up in the last step takes that step by itself. */
@@ -399,7 +388,7 @@ static int run_block(supple_batch *b, int64_t block, int64_t steps)
 {
     block_loads loads = {b, block};
     sp_lane_steps_reload(b->lanes[block], &(sp_lane_loads){&loads, mean_of_lanes});
-    SP_PASS(change_forces(b, block));
+    change_forces(b, block);
     for (int64_t k = 0; k < steps; k++) {
         for (int m = 0; m < in_block(b, block); m++)
             if (b->alone[block * SP_MOTIONS + m])
@@ -429,5 +418,9 @@ supple_status supple_batch_step(supple_batch *b, int64_t steps)
     }
     sp_blas_alone_end(threads);
     b->steps += steps;
-    return worst == SP_OK ? SUPPLE_OK : sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
+    if (worst == SP_OK)
+        return SUPPLE_OK;
+
+    stop(b); /* its blocks are at different times now */
+    return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
 }

@@ -300,6 +300,28 @@ supple_status supple_body_step(supple_body *body)
 
 /* ---- loads ---- */
 
+supple_status sp_body_check_vertices(const char *function, const supple_body *body, int64_t count,
+                                     const int64_t *vertex)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (vertex[i] < 0 || vertex[i] >= body->mesh.mesh.vertex_count)
+            return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", function, (long long)vertex[i],
+                            (long long)body->mesh.mesh.vertex_count);
+    return SUPPLE_OK;
+}
+
+void sp_body_project(const supple_body *body, int64_t count, const int64_t *vertex, const double *force, double *f)
+{
+    const sp_columns *basis = &body->basis.columns;
+    for (int64_t j = 0; j < body->r; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < count; i++)
+            for (int c = 0; c < 3; c++)
+                sum += basis->U[j * basis->rows + 3 * vertex[i] + c] * force[3 * i + c];
+        f[j] = sum;
+    }
+}
+
 supple_status supple_body_set_forces(supple_body *body, int64_t count, const int64_t *vertex, const double *force)
 {
     SP_REQUIRE(body);
@@ -310,22 +332,10 @@ supple_status supple_body_set_forces(supple_body *body, int64_t count, const int
         SP_REQUIRE_FINITE(3 * count, force);
     }
 
-    const sp_columns *basis = &body->basis.columns;
-    for (int64_t i = 0; i < count; i++)
-        if (vertex[i] < 0 || vertex[i] >= body->mesh.mesh.vertex_count)
-            return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", __func__, (long long)vertex[i],
-                            (long long)body->mesh.mesh.vertex_count);
-
-    /* Generalized forces f_r = Uᵀ f of the given vertices. */
-    for (int64_t j = 0; j < body->r; j++) {
-        double sum = 0;
-        for (int64_t i = 0; i < count; i++)
-            for (int c = 0; c < 3; c++)
-                sum += basis->U[j * basis->rows + 3 * vertex[i] + c] * force[3 * i + c];
-        body->vertex_force[j] = sum;
-    }
-
-    return SUPPLE_OK;
+    const supple_status said = sp_body_check_vertices(__func__, body, count, vertex);
+    if (said == SUPPLE_OK)
+        sp_body_project(body, count, vertex, force, body->vertex_force);
+    return said;
 }
 
 supple_status supple_body_set_force(supple_body *body, int64_t vertex, const double force[3])

@@ -63,6 +63,11 @@ struct supple_body {
 int sp_body_make_model(supple_body *body, bool loads, body_model **model) SP_MUST_USE;
 void sp_body_model_free(body_model *model); /* NULL is allowed */
 
+/* Whether `count` vertices are those of the body's mesh; and f [r] = Uᵀ F of forces [count, 3] on them. */
+supple_status sp_body_check_vertices(const char *function, const supple_body *body, int64_t count,
+                                     const int64_t *vertex) SUPPLE_MUST_USE;
+void sp_body_project(const supple_body *body, int64_t count, const int64_t *vertex, const double *force, double *f);
+
 /* The parameters of an integrator that the caller of a function describes, with the damping of the mesh where it asks
  * for that. */
 supple_status sp_body_integration(const char *function, const supple_body *body, const supple_integration *how,

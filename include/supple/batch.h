@@ -48,8 +48,8 @@ supple_status supple_batch_push(supple_batch *batch, int64_t vertices, const int
 
 /* So many steps of all motions. A motion that fails stays as it was before the step, and does not stop the others:
  * supple_batch_failures tells which. A motion that needs a line search is continued by an integrator of its own, which
- * allocates. SUPPLE_SYSTEM alone is a failure of the call. SUPPLE_USAGE if a force is not finite, and before
- * supple_batch_start. */
+ * allocates. SUPPLE_SYSTEM if there is no memory for that: the batch has to be started again then. SUPPLE_USAGE if a
+ * force is not finite, and before supple_batch_start. */
 supple_status supple_batch_step(supple_batch *batch, int64_t steps) SUPPLE_MUST_USE;
 
 /* The time in s of the motions that did not fail. */

@@ -2,9 +2,11 @@
 #ifndef SP_FORMATS_ENSEMBLE_H
 #define SP_FORMATS_ENSEMBLE_H
 
+#include "ensemble/ensemble.h"
 #include "formats/series.h"
 
-enum { SP_ENSEMBLE_MEAN, SP_ENSEMBLE_RMS, SP_ENSEMBLE_LEAST, SP_ENSEMBLE_LARGEST, SP_ENSEMBLE_KINDS };
+/* Failures of motions that a file names with their reason. */
+enum { SP_ENSEMBLE_FAILURES = 100 };
 
 /* A file, or of a stream the motions of one block; r, the counts and `time` are known before the first block. */
 typedef struct sp_ensemble_file {
@@ -23,7 +25,7 @@ typedef struct sp_ensemble_file {
     double *parameters;   /* [motion_count, column_count] */
     double *q, *qdot;     /* [motion_count, frame_count, r]; NULL: not recorded */
     double *u;            /* [motion_count, frame_count, point_count, 3] m; NULL: not recorded */
-    double *statistics[SP_ENSEMBLE_KINDS]; /* [motion_count, signal_count] each; NULL: not recorded */
+    double *statistics[SP_ENSEMBLE_STATISTICS]; /* [motion_count, signal_count] each; NULL: not recorded */
 } sp_ensemble_file;
 
 /* ---- writing ---- */
@@ -38,7 +40,7 @@ typedef struct sp_ensemble_layout {
 
 typedef struct sp_ensemble_row {
     int64_t motion, status, iterations;
-    const double *parameters, *q, *qdot, *u, *statistics[SP_ENSEMBLE_KINDS];
+    const double *parameters, *q, *qdot, *u, *statistics[SP_ENSEMBLE_STATISTICS];
 } sp_ensemble_row;
 
 typedef struct sp_ensemble_writer sp_ensemble_writer;

@@ -6,8 +6,8 @@
  *
  * Signals are linear functions of the coordinates, s = P q: displacements of vertices, or the coordinates themselves.
  */
-#ifndef SP_ENSEMBLE_BATCH_H
-#define SP_ENSEMBLE_BATCH_H
+#ifndef SP_ENSEMBLE_ENSEMBLE_H
+#define SP_ENSEMBLE_ENSEMBLE_H
 
 #include "integrate/integrate.h"
 #include "model/model.h"
@@ -23,16 +23,18 @@ typedef struct sp_ensemble_motion {
     const char *refused; /* why there is no such motion, which then has failed with SP_INPUT; NULL: there is one */
 } sp_ensemble_motion;
 
+/* Statistics of a signal over steps. */
+enum { SP_ENSEMBLE_MEAN, SP_ENSEMBLE_RMS, SP_ENSEMBLE_LEAST, SP_ENSEMBLE_LARGEST, SP_ENSEMBLE_STATISTICS };
+
 /* The motions of a block that are ready. Frames are the start, each step whose number is a multiple of `every`, and the
  * last step. */
-enum { SP_ENSEMBLE_STATISTICS = 4 };
 typedef struct sp_ensemble_block {
     int64_t first; /* number of the first motion */
     int count;
     const double *q, *v;      /* [frames][r][SP_MOTIONS]; NULL: not kept */
     const double *signals;    /* [frames][signals][SP_MOTIONS]; NULL: not kept */
-    const double *statistics; /* [SP_ENSEMBLE_STATISTICS][signals][SP_MOTIONS] mean, root mean square, least, largest of
-                                 the steps from `settle` on; NULL: not kept */
+    const double *statistics; /* [SP_ENSEMBLE_STATISTICS][signals][SP_MOTIONS] of the steps after `settle`; NULL: not
+                                 kept */
     const int *status;        /* [count] of each motion: SP_OK, or it ended at a failure and its numbers are 0 */
     const char (*reason)[512]; /* [count] the message of the failure */
     const bool *alone;         /* [count] it was integrated by itself */

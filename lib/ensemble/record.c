@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MEAN, SQUARE, LEAST, LARGEST };
-
 int64_t sp_ensemble_frames(int64_t steps, int64_t every)
 {
     return 1 + steps / every + (steps % every != 0);
@@ -48,6 +46,7 @@ void sp_ensemble_record_new(sp_pool *pool, const sp_ensemble *e, sp_ensemble_rec
             *sp_lane_tile(record->tiles, r, i, j) = e->P[i * r + j];
 }
 
+/* The root mean square is a sum of squares until the record is finished, and the mean a sum. */
 static double *statistic(const sp_ensemble_record *record, int which)
 {
     return record->statistics + which * record->ensemble->signal_count * SP_MOTIONS;
@@ -64,9 +63,9 @@ void sp_ensemble_record_clear(sp_ensemble_record *record, int lane)
         record->iterations[m] = 0;
         record->alone[m] = lane >= 0;
         for (int64_t i = m; record->statistics && i < signals * SP_MOTIONS; i += SP_MOTIONS) {
-            statistic(record, MEAN)[i] = statistic(record, SQUARE)[i] = 0;
-            statistic(record, LEAST)[i] = INFINITY;
-            statistic(record, LARGEST)[i] = -INFINITY;
+            statistic(record, SP_ENSEMBLE_MEAN)[i] = statistic(record, SP_ENSEMBLE_RMS)[i] = 0;
+            statistic(record, SP_ENSEMBLE_LEAST)[i] = INFINITY;
+            statistic(record, SP_ENSEMBLE_LARGEST)[i] = -INFINITY;
         }
     }
 }
@@ -111,8 +110,8 @@ void sp_ensemble_record_step(sp_ensemble_record *record, int64_t number, const d
         memcpy(record->signals + frame * signals * SP_MOTIONS, record->now,
                (size_t)(signals * SP_MOTIONS) * sizeof *record->now);
     if (wants_statistics(record, number))
-        add_all(signals * SP_MOTIONS, record->now, statistic(record, MEAN), statistic(record, SQUARE),
-                statistic(record, LEAST), statistic(record, LARGEST));
+        add_all(signals * SP_MOTIONS, record->now, statistic(record, SP_ENSEMBLE_MEAN), statistic(record, SP_ENSEMBLE_RMS),
+                statistic(record, SP_ENSEMBLE_LEAST), statistic(record, SP_ENSEMBLE_LARGEST));
 }
 
 void sp_ensemble_record_lane(sp_ensemble_record *record, int lane, int64_t number, const double *q, const double *v)
@@ -137,8 +136,8 @@ void sp_ensemble_record_lane(sp_ensemble_record *record, int lane, int64_t numbe
         if (record->signals && frame >= 0)
             record->signals[frame * signals * SP_MOTIONS + at] = s;
         if (wants_statistics(record, number))
-            add_all(1, &s, statistic(record, MEAN) + at, statistic(record, SQUARE) + at, statistic(record, LEAST) + at,
-                    statistic(record, LARGEST) + at);
+            add_all(1, &s, statistic(record, SP_ENSEMBLE_MEAN) + at, statistic(record, SP_ENSEMBLE_RMS) + at, statistic(record, SP_ENSEMBLE_LEAST) + at,
+                    statistic(record, SP_ENSEMBLE_LARGEST) + at);
     }
 }
 
@@ -159,8 +158,8 @@ void sp_ensemble_record_finish(sp_ensemble_record *record)
     const sp_ensemble *e = record->ensemble;
     const double steps = (double)(e->steps - e->settle);
     for (int64_t i = 0; record->statistics && i < e->signal_count * SP_MOTIONS; i++) {
-        statistic(record, MEAN)[i] /= steps;
-        statistic(record, SQUARE)[i] = sqrt(statistic(record, SQUARE)[i] / steps);
+        statistic(record, SP_ENSEMBLE_MEAN)[i] /= steps;
+        statistic(record, SP_ENSEMBLE_RMS)[i] = sqrt(statistic(record, SP_ENSEMBLE_RMS)[i] / steps);
     }
     for (int m = 0; m < SP_MOTIONS; m++)
         if (record->status[m] != SP_OK)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { REASON = 256, SHOWN_FAILURES = 100 };
+enum { REASON = 256 };
 
 /* A row in memory and in the checkpoint: these numbers, then the values of sp_ensemble_row one after another. */
 typedef struct row_head {
@@ -14,7 +14,7 @@ typedef struct row_head {
 
 /* The parts of a row behind its head, in the order of the file. */
 typedef struct row_values {
-    double *parameters, *q, *qdot, *u, *statistics[SP_ENSEMBLE_KINDS];
+    double *parameters, *q, *qdot, *u, *statistics[SP_ENSEMBLE_STATISTICS];
 } row_values;
 
 /* Lays the values of a row out from `at`; returns their number. Without `at` it only counts. */
@@ -45,7 +45,7 @@ static int64_t lay_out(const batch *b, double *at, row_values *values)
 static void note_failure(batch *b, const row_head *head)
 {
     b->failed++;
-    if (b->failed <= SHOWN_FAILURES)
+    if (b->failed <= SP_ENSEMBLE_FAILURES)
         json_array_append_new(b->failures,
                               json_pack("{s:I, s:s}", "motion", (json_int_t)head->motion, "reason", head->reason));
 }
@@ -104,7 +104,7 @@ static void fill_row(const batch *b, const sp_ensemble_block *block, int m, char
     take_lane(block->q, m, f->frame_count * f->r, values.q);
     take_lane(block->v, m, f->frame_count * f->r, values.qdot);
     take_lane(block->signals, m, 3 * f->frame_count * f->point_count, values.u);
-    for (int k = 0; k < SP_ENSEMBLE_KINDS && block->statistics; k++)
+    for (int k = 0; k < SP_ENSEMBLE_STATISTICS && block->statistics; k++)
         take_lane(block->statistics + k * f->signal_count * SP_MOTIONS, m, f->signal_count, values.statistics[k]);
 }
 

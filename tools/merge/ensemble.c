@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-enum { MOST_FAILURES = 100 };
+/* The numbers of motion m, of which there are `count` each; NULL if the file does not have them. */
+static const double *row_of(const double *values, int64_t m, int64_t count)
+{
+    return values ? values + m * count : NULL;
+}
 
 /* Passes all motions of a shard to a writer; without one it only notes which there are. */
 static void pass(sp_context *context, merge_shard *shard, sp_ensemble_writer *writer)
@@ -21,12 +25,12 @@ static void pass(sp_context *context, merge_shard *shard, sp_ensemble_writer *wr
             sp_ensemble_row row = {.motion = f->motion[m],
                                    .status = f->status[m],
                                    .iterations = f->iterations[m],
-                                   .parameters = f->parameters + m * f->column_count,
-                                   .q = f->q + m * f->frame_count * f->r,
-                                   .qdot = f->qdot + m * f->frame_count * f->r,
-                                   .u = f->u + 3 * m * f->frame_count * f->point_count};
-            for (int k = 0; k < SP_ENSEMBLE_KINDS; k++)
-                row.statistics[k] = f->statistics[k] + m * f->signal_count;
+                                   .parameters = row_of(f->parameters, m, f->column_count),
+                                   .q = row_of(f->q, m, f->frame_count * f->r),
+                                   .qdot = row_of(f->qdot, m, f->frame_count * f->r),
+                                   .u = row_of(f->u, m, 3 * f->frame_count * f->point_count)};
+            for (int k = 0; k < SP_ENSEMBLE_STATISTICS; k++)
+                row.statistics[k] = row_of(f->statistics[k], m, f->signal_count);
 
             shard->first = shard->first < 0 ? row.motion : shard->first;
             shard->end = row.motion + 1;
@@ -106,7 +110,7 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
         merge_shard again = shards[i];
         pass(context, &again, writer);
         const json_t *of_shard = json_object_get(shards[i].result, "failures");
-        for (size_t k = 0; k < json_array_size(of_shard) && json_array_size(failures) < MOST_FAILURES; k++)
+        for (size_t k = 0; k < json_array_size(of_shard) && json_array_size(failures) < SP_ENSEMBLE_FAILURES; k++)
             json_array_append(failures, json_array_get(of_shard, k));
     }
     tool_check(sp_ensemble_finish(writer), tool_output_path());

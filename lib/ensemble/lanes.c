@@ -2,10 +2,8 @@
 
 #include <string.h>
 
-enum {
-    TILE = SP_LANES,
-    CHUNK_TILES = 16
-}; /* rows of a tile; tiles of Q in a chunk, whose C is 24 KiB: in the L1 cache */
+/* Rows of a tile; tiles of Q in a chunk, whose C is 24 KiB: in the first-level cache. */
+enum { TILE = SP_LANES, CHUNK_TILES = 16 };
 
 static int64_t rounded(int64_t rows)
 {
@@ -13,7 +11,7 @@ static int64_t rounded(int64_t rows)
 }
 
 /* The pair i ≤ j, j fastest. */
-static int64_t sp_lane_pair(int64_t r, int64_t i, int64_t j)
+static int64_t pair_of(int64_t r, int64_t i, int64_t j)
 {
     return i * r - i * (i - 1) / 2 + (j - i);
 }
@@ -66,7 +64,7 @@ static void fill(const double *gram, int64_t full, int64_t part, sp_lane_force *
 #define A(p, q) gram[(q)*N + (p)]
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = i; j < r; j++) {
-            const int64_t ij = sp_lane_pair(r, i, j);
+            const int64_t ij = pair_of(r, i, j);
             s->constant[part * s->pairs + ij] = A(i, j);
             for (int64_t k = 0; k < r; k++)
                 *sp_lane_tile(s->first, inner, ij, from + k) = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));

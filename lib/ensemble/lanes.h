@@ -26,9 +26,8 @@ typedef struct sp_lane_force {
     double *first;    /* T by tiles of 8 rows: [⌈pairs/8⌉][parts·r][8] */
     double *second;   /* Q by tiles, of the rows i ≤ j ≤ k in chunks */
     int64_t chunk_count;
-    int64_t
-        *chunk_end; /* [chunk_count] a chunk has the rows of the pairs i ≤ j from the end of the one before to this */
-    int64_t *chunk_tile; /* [chunk_count + 1] and begins with this tile */
+    int64_t *chunk_end;  /* [chunk_count] pairs i ≤ j whose rows are in the chunks up to this one */
+    int64_t *chunk_tile; /* [chunk_count + 1] the first tile of each */
     int64_t most_tiles;  /* of a chunk */
     sp_pool pool;
 } sp_lane_force;

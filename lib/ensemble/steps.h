@@ -18,7 +18,7 @@ typedef struct sp_lane_loads {
     void (*mean)(void *self, double t0, double t1, double *f);
 } sp_lane_loads;
 
-/* What a motion is made of; all but `mass` is for lanes and is written by the caller before sp_lane_steps_start. */
+/* What the motions are made of, each in its lane: the caller writes it before sp_lane_steps_start. */
 typedef struct sp_lane_motion {
     double *scale;   /* [parts] factors on the parts of the force */
     double *mass;    /* [pairs] */

@@ -40,7 +40,7 @@ typedef struct parser {
     const batch_subject *subject;
     batch_table *table;
     sp_text text;
-    sp_list columns, cells, lines, files;
+    sp_list columns, cells, files;
 } parser;
 
 static noreturn void refuse(const parser *p, int status)
@@ -323,7 +323,7 @@ static void parse_row(parser *p)
     }
     if (count != p->columns.count)
         REFUSE(p, "%lld fields, but %lld columns", (long long)count, (long long)p->columns.count);
-    *(int64_t *)tool_list_add(&p->lines, 1, sizeof(int64_t)) = sp_text_place(&p->text);
+    p->table->row_count++;
 }
 
 void batch_table_read(sp_context *context, const char *path, const batch_subject *subject, batch_table *table)
@@ -338,15 +338,13 @@ void batch_table_read(sp_context *context, const char *path, const batch_subject
     parse_header(&p);
     while (sp_text_line(&p.text))
         parse_row(&p);
-    if (p.lines.count == 0)
+    if (table->row_count == 0)
         tool_fail(SP_INPUT, path, "it has no row behind the names of its columns");
 
     table->column_count = p.columns.count;
-    table->row_count = p.lines.count;
     table->file_count = p.files.count;
     table->columns = tool_allocate_copy(&table->pool, p.columns.data, p.columns.count, sizeof *table->columns);
     table->cells = tool_allocate_copy(&table->pool, p.cells.data, p.cells.count, sizeof *table->cells);
-    table->line = tool_allocate_copy(&table->pool, p.lines.data, p.lines.count, sizeof *table->line);
     table->files = tool_allocate_copy(&table->pool, p.files.data, p.files.count, sizeof *table->files);
     table->names = tool_allocate(&table->pool, p.columns.count, sizeof *table->names);
     for (int64_t i = 0; i < p.columns.count; i++)
@@ -355,7 +353,6 @@ void batch_table_read(sp_context *context, const char *path, const batch_subject
 
     sp_list_free(&p.columns);
     sp_list_free(&p.cells);
-    sp_list_free(&p.lines);
     sp_list_free(&p.files);
 }
 

@@ -52,7 +52,6 @@ typedef struct batch_table {
     batch_column *columns;
     batch_cell *cells;  /* [row_count, column_count] */
     const char **names; /* [number_count] */
-    int64_t *line;      /* [row_count] of each row */
     int64_t file_count;
     batch_loads *files;
     sp_pool pool;

@@ -7,6 +7,9 @@
 #include <omp.h>
 #include <string.h>
 
+/* Columns that are kept for all motions: enough for the loads of a table, and little beside the model. */
+enum { MOST_COLUMNS = 1024 };
+
 /* A projected load without its course, which motions share: a unit force along an axis; of a rotation all of it. */
 typedef struct column {
     sp_load load;
@@ -58,36 +61,48 @@ static bool same_place(const sp_load *a, const sp_load *b)
            !memcmp(a->force, b->force, sizeof a->force);
 }
 
-/* The projection of a load whose force is given, found or computed. NULL after a failure. Threads take turns. */
-static const double *find_column(worker *w, const sp_load *load)
+/* The column of a load that a motion has left for others; NULL: none has. */
+static const double *find_column(whole *all, const sp_load *load)
 {
-    whole *all = w->all;
-    const sp_model_description *d = all->ensemble->description;
-    const column *found = NULL;
     const double *force = NULL;
-
 #pragma omp critical(sp_ensemble_columns)
     {
-        for (int64_t i = 0; i < all->columns.count && !found; i++)
-            if (same_place(&((column *)all->columns.data)[i].load, load))
-                found = &((column *)all->columns.data)[i];
-        if (found)
-            force = found->force;
-        else {
-            column *new = sp_list_add(&all->columns, 1, sizeof *new);
-            double *projected = sp_pool_new(&all->pool, d->r, sizeof *projected);
-            memset(w->full, 0, (size_t)d->rows * sizeof *w->full);
-            if (!new || !projected)
-                sp_fail_memory(&w->context);
-            else if (sp_load_distribute(&w->context, d->space, load, w->full) == SP_OK) {
-                sp_load_project(d->space, d->U, d->r, w->full, projected);
-                *new = (column){*load, projected};
-                force = projected;
-            }
-            if (new && !force)
-                all->columns.count--;
-        }
+        const column *columns = all->columns.data;
+        for (int64_t i = 0; i < all->columns.count && !force; i++)
+            if (same_place(&columns[i].load, load))
+                force = columns[i].force;
     }
+    return force;
+}
+
+/* Leaves a column for other motions while there is room for it: memory does not grow with the number of motions. */
+static void keep_column(whole *all, const sp_load *load, const double *force)
+{
+#pragma omp critical(sp_ensemble_columns)
+    if (all->columns.count < MOST_COLUMNS) {
+        double *copy = sp_pool_copy(&all->pool, force, all->ensemble->description->r, sizeof *copy);
+        column *new = copy ? sp_list_add(&all->columns, 1, sizeof *new) : NULL;
+        if (new)
+            *new = (column){*load, copy};
+    }
+}
+
+/* The projection of a load whose force is given, found or computed. NULL after a failure. */
+static const double *project_column(worker *w, const sp_load *load)
+{
+    const sp_model_description *d = w->all->ensemble->description;
+    const double *found = find_column(w->all, load);
+    if (found)
+        return found;
+
+    double *force = sp_pool_new(&w->block, d->r, sizeof *force);
+    if (sp_allocated(&w->context, force) != SP_OK)
+        return NULL;
+    memset(w->full, 0, (size_t)d->rows * sizeof *w->full);
+    if (sp_load_distribute(&w->context, d->space, load, w->full) != SP_OK)
+        return NULL;
+    sp_load_project(d->space, d->U, d->r, w->full, force);
+    keep_column(w->all, load, force);
     return force;
 }
 
@@ -108,7 +123,7 @@ static int project_load(worker *w, const sp_load *load, double *force)
         if (factor == 0)
             continue;
 
-        const double *axis = find_column(w, &unit);
+        const double *axis = project_column(w, &unit);
         if (!axis)
             return SP_SYSTEM;
         for (int64_t i = 0; i < r; i++)

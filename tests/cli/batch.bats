@@ -52,6 +52,21 @@ each_is_simulate() {
     no_faults
 }
 
+@test "more loads of their own than motions share" {
+    local factor
+    printf 't0,t1,kind,id,fx,fy,fz\n0,inf,rotation,,0,0,3,0,0,0\n' > turn.csv
+    printf 'factor\nuniform(1,2)\n' > table.csv
+    done_well "${batch[@]}" --loads turn.csv --table table.csv --motions 1100 --tolerance 1e-13 -q -o out.npz
+    for number in 3 1099; do
+        factor=$("$PYTHON" -c 'import numpy as np, sys
+f = np.load("out.npz")
+print(repr(float(np.concatenate([f[n] for n in f.files if n.startswith("parameters/")])[int(sys.argv[1]), 0])))' $number)
+        awk -F, -v OFS=, -v factor="$factor" '/rotation/ { $7 = sprintf("%.17g", 3 * factor) } 1' turn.csv > one.csv
+        each_is_simulate $number --loads one.csv
+    done
+    no_faults
+}
+
 @test "the bytes do not depend on threads, shards and interruptions" {
     printf 'factor,young\nuniform(-1,1),normal(1e6,5%%)\n2,lognormal(1e6,0.1)\n' > table.csv
     batch+=(--loads loads.csv --table table.csv --motions 100 -q)

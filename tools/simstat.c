@@ -2,7 +2,7 @@
 #include "statistics/rainflow.h"
 #include "statistics/welch.h"
 #include "tools/common/csv.h"
-#include "tools/stat/source.h"
+#include "tools/stat/moments.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,8 @@ enum { SUMMARY, PSD, DENSITY, CROSSINGS, RAINFLOW };
 static struct {
     int table;
     tool_texts signals;
-    double settle, strength, slope;
+    double settle;
+    stat_line line;
     int64_t piece, bins;
 } chosen;
 
@@ -21,9 +22,8 @@ static const tool_option options[] = {
      .help = "summary: moments and extremes of each signal; psd: power spectral densities by Welch's method; density: "
              "probability densities; crossings: how often levels are crossed upwards; rainflow: cycles by their range"},
     {"signal", 0, TOOL_TEXTS, &chosen.signals, .argument = "NAME",
-     .help =
-         "this signal: u12y, a component of the displacement of a vertex; q3, a coordinate; or the name of a column "
-         "(default: all)"},
+     .help = "this signal: v12_y, the displacement of a vertex along y; q3, a coordinate; or the name of a column "
+             "(default: all)"},
     {"settle", 0, TOOL_REAL, &chosen.settle, .argument = "S", .standard = "0", .low = 0, .high = 1e300,
      .help = "leave out what is before this time, s"},
     {"piece", 0, TOOL_INTEGER, &chosen.piece, .argument = "N", .low = 8, .high = 1 << 24, .only = "table=psd",
@@ -31,11 +31,13 @@ static const tool_option options[] = {
     {"bins", 0, TOOL_INTEGER, &chosen.bins, .argument = "N", .standard = "50", .low = 2, .high = 100000,
      .only = "table=density,crossings,rainflow",
      .help = "number of values or ranges between the least and the largest"},
-    {"sn-strength", 0, TOOL_REAL, &chosen.strength, .argument = "X", .low = 1e-300, .high = 1e300,
+    {"sn-strength", 0, TOOL_REAL, &chosen.line.strength, .argument = "X", .low = 1e-300, .high = 1e300,
      .only = "table=summary",
-     .help = "damage by the line N = (X / range)^slope of an S-N diagram: the range of which one cycle is the life"},
-    {"sn-slope", 0, TOOL_REAL, &chosen.slope, .argument = "K", .standard = "5", .low = 1e-3, .high = 100,
-     .only = "sn-strength", .help = "its slope"},
+     .help =
+         "also the damage by Miner's rule with the line N = (X / range)^K of an S-N diagram: X is the range that one "
+         "cycle is the life of"},
+    {"sn-slope", 0, TOOL_REAL, &chosen.line.slope, .argument = "K", .standard = "5", .low = 1e-3, .high = 100,
+     .only = "sn-strength", .help = "the slope K of this line"},
 };
 
 static const tool_spec spec = {
@@ -48,78 +50,10 @@ static const tool_spec spec = {
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_ANY_FORMAT,
-    .examples = "  simstat pulls.npz --table psd --signal u12y --settle 0.5 -o psd.csv\n"
+    .examples = "  simstat pulls.npz --table psd --signal v12_y --settle 0.5 -o psd.csv\n"
                 "  supple-plot psd.csv --log -o psd.png\n"
                 "  simstat pulls.npz --sn-strength 0.3 --sn-slope 5 -o summary.csv\n",
 };
-
-/* ---- sums over all motions ---- */
-
-/* Sums of one signal. Means of motions are kept for the confidence of the mean square: motions are independent, frames
- * are not. */
-typedef struct moments {
-    double count, sum[5]; /* of the powers 1 to 4 of the value less `origin` */
-    double origin, least, largest;
-    double motions, squares, fourths; /* of the mean squares of motions */
-    double damage, worst;
-} moments;
-
-static void add_motion(sp_context *context, int64_t count, const double *x, moments *m)
-{
-    double square = 0;
-    if (m->motions == 0) {
-        m->origin = x[0];
-        m->least = m->largest = x[0];
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const double d = x[i] - m->origin;
-        m->sum[1] += d;
-        m->sum[2] += d * d;
-        m->sum[3] += d * d * d;
-        m->sum[4] += d * d * d * d;
-        m->least = fmin(m->least, x[i]);
-        m->largest = fmax(m->largest, x[i]);
-        square += x[i] * x[i] / (double)count;
-    }
-    m->count += (double)count;
-    m->motions++;
-    m->squares += square;
-    m->fourths += square * square;
-
-    if (chosen.strength > 0) {
-        sp_list cycles = {0};
-        tool_check(sp_rainflow(context, count, x, &cycles), NULL);
-        const double damage = sp_cycles_damage(cycles.count, cycles.data, chosen.strength, chosen.slope);
-        m->damage += damage;
-        m->worst = fmax(m->worst, damage);
-        sp_list_free(&cycles);
-    }
-}
-
-/* Central moments 1 to 4, the first about 0, from the sums about the origin. */
-static void central(const moments *m, double c[5])
-{
-    const double n = m->count, a = m->sum[1] / n, b = m->sum[2] / n, d = m->sum[3] / n, e = m->sum[4] / n;
-    c[1] = m->origin + a;
-    c[2] = fmax(b - a * a, 0);
-    c[3] = d - 3 * a * b + 2 * a * a * a;
-    c[4] = e - 4 * a * d + 6 * a * a * b - 3 * a * a * a * a;
-}
-
-/* All motions once. */
-static moments *sum_up(sp_context *context, stat_source *source, sp_pool *pool)
-{
-    const int64_t signals = source_signals(source);
-    moments *m = tool_allocate(pool, signals, sizeof *m);
-    int64_t frames;
-    while ((frames = source_next(source)) > 0)
-        for (int64_t i = 0; i < signals; i++)
-            add_motion(context, frames, source_samples(source, i), &m[i]);
-    if (m[0].motions == 0)
-        tool_fail(SP_INPUT, tool_argument(0), "all of its motions failed");
-    source_rewind(source);
-    return m;
-}
 
 /* ---- tables ---- */
 
@@ -135,16 +69,16 @@ static void print(sp_list *text, const char *format, ...)
 }
 
 /* rms ± 1.96 standard errors, from the scatter of the mean squares of motions; of a single motion there is none. */
-static void write_summary(const stat_source *source, const moments *all, sp_list *text)
+static void write_summary(const stat_source *source, const stat_moments *all, sp_list *text)
 {
     print(text, "signal,motions,mean,deviation,rms,rms_low,rms_high,skewness,kurtosis,least,largest%s\n",
-          chosen.strength > 0 ? ",damage,largest_damage" : "");
+          chosen.line.strength > 0 ? ",damage,largest_damage" : "");
     for (int64_t i = 0; i < source_signals(source); i++) {
-        const moments *m = &all[i];
+        const stat_moments *m = &all[i];
         const double n = m->motions, square = m->squares / n,
                      error = n > 1 ? 1.96 * sqrt(fmax(m->fourths / n - square * square, 0) / (n - 1)) : NAN;
         double c[5];
-        central(m, c);
+        stat_central(m, c);
 
         print(text, "%s,%.0f,%.9g,%.9g,%.9g", source_name(source, i), n, c[1], sqrt(c[2]), sqrt(square));
         if (n > 1)
@@ -156,7 +90,7 @@ static void write_summary(const stat_source *source, const moments *all, sp_list
         else
             print(text, ",,");
         print(text, ",%.9g,%.9g", m->least, m->largest);
-        if (chosen.strength > 0)
+        if (chosen.line.strength > 0)
             print(text, ",%.9g,%.9g", m->damage / n, m->worst);
         print(text, "\n");
     }
@@ -208,7 +142,8 @@ static int64_t bin_of(double value, double low, double high)
 }
 
 /* How many values are in each interval, or how often its lower end is crossed upwards. */
-static void count_values(const stat_source *source, int64_t frames, int64_t signal, const moments *m, double *count)
+static void count_values(const stat_source *source, int64_t frames, int64_t signal, const stat_moments *m,
+                         double *count)
 {
     const double *x = source_samples(source, signal);
     for (int64_t k = 0; k < frames; k++) {
@@ -222,7 +157,7 @@ static void count_values(const stat_source *source, int64_t frames, int64_t sign
 }
 
 static void count_cycles(sp_context *context, const stat_source *source, int64_t frames, int64_t signal,
-                         const moments *m, double *count)
+                         const stat_moments *m, double *count)
 {
     sp_list cycles = {0};
     tool_check(sp_rainflow(context, frames, source_samples(source, signal), &cycles), NULL);
@@ -235,7 +170,8 @@ static void count_cycles(sp_context *context, const stat_source *source, int64_t
 
 /* One line for each interval of each signal: its middle (of crossings its lower end) and what was counted: a density, a
  * rate, or cycles of a motion. */
-static void write_counts(sp_context *context, stat_source *source, const moments *all, sp_pool *pool, sp_list *text)
+static void write_counts(sp_context *context, stat_source *source, const stat_moments *all, sp_pool *pool,
+                         sp_list *text)
 {
     static const char *const heads[] = {[DENSITY] = "signal,value,density\n",
                                         [CROSSINGS] = "signal,level,rate\n",
@@ -254,10 +190,9 @@ static void write_counts(sp_context *context, stat_source *source, const moments
 
     print(text, "%s", heads[chosen.table]);
     for (int64_t i = 0; i < signals; i++) {
-        const moments *m = &all[i];
+        const stat_moments *m = &all[i];
         const double low = chosen.table == RAINFLOW ? 0 : m->least,
-                     width =
-                         (chosen.table == RAINFLOW ? m->largest - m->least : m->largest - low) / (double)chosen.bins,
+                     width = (m->largest - m->least) / (double)chosen.bins,
                      unit = chosen.table == DENSITY     ? m->count * (width > 0 ? width : 1)
                             : chosen.table == CROSSINGS ? m->count / source_rate(source)
                                                         : m->motions;
@@ -275,7 +210,7 @@ int main(int argc, char **argv)
     stat_source *source = source_open(context, tool_argument(0), &chosen.signals, chosen.settle);
 
     tool_output *output = tool_output_open(tool_output_path());
-    const moments *all = sum_up(context, source, &pool);
+    const stat_moments *all = stat_sum_up(context, source, chosen.line, &pool);
     if (chosen.table == SUMMARY)
         write_summary(source, all, &text);
     else if (chosen.table == PSD)

@@ -16,7 +16,7 @@ import csv, numpy as np
 f = np.load('out.npz')
 u = np.concatenate([f[n] for n in f.files if n.startswith('u/')])[:, 50:, 0, :]
 read = lambda name: list(csv.DictReader(open(name + '.csv')))
-name = lambda c: 'u%d%s' % (f['vertex'][0], 'xyz'[c])
+name = lambda c: 'v%d_%s' % (f['vertex'][0], 'xyz'[c])
 near = lambda a, b, size: abs(float(a) - b) <= 1e-8 * size
 for c, row in enumerate(read('summary')):
     x = u[:, :, c]
@@ -47,7 +47,7 @@ for c in range(3):
         up = ((x[:, :-1] < level) & (x[:, 1:] >= level)).sum()
         assert abs(float(r['rate']) * x.size / 100 - up) <= 2, (r, up)
 END
-    done_well simstat out.npz --signal u"$("$PYTHON" -c 'import numpy as np; print(np.load("out.npz")["vertex"][0])')"z -o one.csv
+    done_well simstat out.npz --signal v"$("$PYTHON" -c 'import numpy as np; print(np.load("out.npz")["vertex"][0])')"_z -o one.csv
     [ "$(wc -l < one.csv)" = 2 ] || fault 'one signal'
     supple-plot psd.csv --log -o psd.png > said.txt 2>&1 || fault "$(cat said.txt)"
     no_faults
@@ -68,7 +68,7 @@ END
 
 @test "what has no statistics" {
     refused 3 'basis.npz: it is a file of kind basis, neither an ensemble nor a trajectory nor a .csv file' simstat basis.npz -o out.csv
-    refused 2 'traj.npz: --signal: it has no "u3y"; its signals are q1 to q6' simstat traj.npz --signal u3y -o out.csv
+    refused 2 'traj.npz: --signal: it has no "v3_y"; its signals are q0 to q5' simstat traj.npz --signal v3_y -o out.csv
     refused 2 '--settle: 1 frames are left from 0.2 s on' simstat traj.npz --settle 0.2 -o out.csv
     refused 2 '--piece: 12 is not a power of two' simstat traj.npz --table psd --piece 12 -o out.csv
     refused 2 '--piece: 1024 frames, more than the 21 of a motion' simstat traj.npz --table psd --piece 1024 -o out.csv

@@ -45,7 +45,7 @@ static void name_components(stat_source *s, int64_t points, const int64_t *verte
     s->all = 3 * points;
     s->names = tool_allocate(&s->pool, s->all, sizeof *s->names);
     for (int64_t i = 0; i < s->all; i++)
-        snprintf(s->names[i], sizeof *s->names, "u%lld%c", (long long)(vertex ? vertex[i / 3] : i / 3), "xyz"[i % 3]);
+        snprintf(s->names[i], sizeof *s->names, "v%lld_%c", (long long)(vertex ? vertex[i / 3] : i / 3), "xyz"[i % 3]);
 }
 
 static void name_coordinates(stat_source *s, int64_t r)
@@ -53,7 +53,7 @@ static void name_coordinates(stat_source *s, int64_t r)
     s->all = r;
     s->names = tool_allocate(&s->pool, s->all, sizeof *s->names);
     for (int64_t i = 0; i < r; i++)
-        snprintf(s->names[i], sizeof *s->names, "q%lld", (long long)i + 1);
+        snprintf(s->names[i], sizeof *s->names, "q%lld", (long long)i);
 }
 
 /* Frames are equally spaced; the last step may be recorded out of turn, and is then left out. */

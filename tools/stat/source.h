@@ -12,7 +12,7 @@ stat_source *source_open(sp_context *context, const char *path, const tool_texts
 void source_close(stat_source *source);
 
 int64_t source_signals(const stat_source *source);
-const char *source_name(const stat_source *source, int64_t signal); /* "u12y", "q3", or of a column */
+const char *source_name(const stat_source *source, int64_t signal); /* as simexport: "v12_y", "q3"; or of a column */
 double source_rate(const stat_source *source);                      /* Hz, of the frames */
 
 /* The next motion that did not fail. Returns its number of frames, 0 after the last; `samples` of a signal are then

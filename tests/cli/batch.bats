@@ -26,7 +26,7 @@ each_is_simulate() {
 @test "each motion is that of simulate with the same numbers" {
     printf 't0,t1,kind,id,fx,fy,fz\n0,0.1,vertex,near:3,1,1,0,0,40\n0,inf,all,,0,2,0,sine:3\n' > pull.csv
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,near:3,0,0,0,30,0\n' > push.csv
-    printf 'fz:1,factor:2,gy [m/s2],damping-mass,damping-stiffness,young [Pa],q:1,qdot:2,loads\n40,1,0,0,0,1e6,0,0,pull.csv\n-25,3,-9.81,0.5,1e-3,7e5,0.01,0,pull.csv\n10,0.5,0,0,2e-3,2e6,0,0.2,pull.csv\n' > table.csv
+    printf 'fz:1,factor:2,gy [m/s2],damping-mass,damping-stiffness,young [Pa],q:0,qdot:1,loads\n40,1,0,0,0,1e6,0,0,pull.csv\n-25,3,-9.81,0.5,1e-3,7e5,0.01,0,pull.csv\n10,0.5,0,0,2e-3,2e6,0,0.2,pull.csv\n' > table.csv
     done_well "${batch[@]}" --loads pull.csv --table table.csv --tolerance 1e-13 -o out.npz
     each_is_simulate 0 --loads pull.csv
     awk -F, -v OFS=, '/vertex/ { $9 = -25 } /all/ { $6 = 6 } 1' pull.csv > second.csv
@@ -180,7 +180,7 @@ assert list(f["status/000000"]) == [0, 5, 3, 0] and not f["q/000000"][1:3].any()
     table 'fx\n1\n' 'line 1: column fx: it names no load, as in fx:1'
     table 'fx:9\n1\n' 'line 1: column fx:9: "9" is not the number of a load, from 1 to'
     table 'gx:1\n1\n' 'line 1: column gx:1: nothing follows gx'
-    table 'q:100\n1\n' 'line 1: column q:100: "100" is not the number of a coordinate, from 1 to'
+    table 'q:100\n1\n' 'line 1: column q:100: "100" is not the number of a coordinate, from 0 to 5'
     table 'young:tip\n1\n' 'line 1: column young:tip: the mesh has no such region, only'
     table 'factor,factor\n1,1\n' 'line 1: column factor occurs twice'
     table 'pressure:1\n1\n' 'line 1: column pressure:1: load 1 has no such component'

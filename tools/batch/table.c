@@ -66,15 +66,15 @@ static int64_t find(sp_word word, char c)
     return at ? at - word.at : -1;
 }
 
-/* A whole number from 1 to `most`, from 0 on in the result. */
-static int64_t number_of(parser *p, sp_word name, const char *what, sp_word text, int64_t most)
+/* A whole number from `least` to `most`. */
+static int64_t number_of(parser *p, sp_word name, const char *what, sp_word text, int64_t least, int64_t most)
 {
     char shown[SP_TEXT_QUOTE], column[SP_TEXT_QUOTE];
     int64_t number;
-    if (!sp_word_integer(text, &number) || number < 1 || number > most)
-        REFUSE(p, "column %s: \"%s\" is not the number of a %s, from 1 to %lld", sp_word_show(name, column),
-               sp_word_show(text, shown), what, (long long)most);
-    return number - 1;
+    if (!sp_word_integer(text, &number) || number < least || number > most)
+        REFUSE(p, "column %s: \"%s\" is not the number of a %s, from %lld to %lld", sp_word_show(name, column),
+               sp_word_show(text, shown), what, (long long)least, (long long)most);
+    return number;
 }
 
 /* What the part behind the colon names. */
@@ -97,9 +97,9 @@ static void resolve(parser *p, int kind, sp_word name, sp_word which, batch_colu
     if (of == LOAD || of == MAYBE_LOAD) {
         if (s->load_count == 0)
             REFUSE(p, "column %s: there are no --loads", sp_word_show(name, shown));
-        column->which = number_of(p, name, "load", which, s->load_count);
+        column->which = number_of(p, name, "load", which, 1, s->load_count) - 1;
     } else if (of == COORDINATE)
-        column->which = number_of(p, name, "coordinate", which, s->r);
+        column->which = number_of(p, name, "coordinate", which, 0, s->r - 1);
     else {
         column->which = sp_material_find(s->mesh->material_count, s->mesh->materials, which.at, (size_t)which.length);
         if (column->which < 0)

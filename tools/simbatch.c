@@ -19,20 +19,6 @@ static const tool_option study_options[] = {
     TOOL_SHARD_OPTION(&chosen.shard, NULL),
 };
 
-static const tool_option model_options[] = {
-    {"model", 0, TOOL_CHOICE, AT(model), .standard = "reduced", .choices = SIMULATE_REDUCED,
-     .help = "reduced: the cubic polynomials of polycoef; cubature: weighted elements (hyper-reduction); galerkin: the "
-             "forces of all elements, projected on the basis; modal: mode superposition"},
-    {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .required = true,
-     .help = "the reduced basis; the modes of a modal model"},
-    {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced",
-     .help = "its polynomials, which polycoef made; a reduced model needs them"},
-    {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature", .chooses = "model=cubature",
-     .help = "its elements and weights, which cubature made; without --model it is then cubature"},
-    {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
-     .help = "use the first R columns of the basis (default: all)"},
-};
-
 static const tool_option integration_options[] = {
     {"integrator", 0, TOOL_CHOICE, AT(integrator), .standard = "newmark", .choices = SIMULATE_IMPLICIT "|exact",
      .help = SIMULATE_IMPLICIT_HELP "; exact: each mode of a modal model, exactly"},
@@ -51,32 +37,20 @@ static const tool_option output_options[] = {
      .help = "statistics begin after this time, s"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, .argument = "BYTES", .silent = true,
      .help = "largest memory for motions that are not written yet (default: what is available)"},
-    {"checkpoint", 0, TOOL_WRITTEN, AT(checkpoint), .argument = "FILE", .silent = true,
-     .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
 };
 
 static const tool_table tables[] = {
     {.title = "Motions", .options = study_options, .count = TOOL_COUNT(study_options)},
-    {.title = "Model", .options = model_options, .count = TOOL_COUNT(model_options)},
+    {.title = "Model", .options = simulate_model_options, .count = SIMULATE_MODEL_COUNT, .base = &chosen.motion},
     {.title = "Materials",
      .options = tool_material_edit_options,
      .count = TOOL_MATERIAL_EDIT_COUNT,
      .base = &chosen.motion.edits,
      .only = "model!=modal"},
     {.title = "Time integration", .options = integration_options, .count = TOOL_COUNT(integration_options)},
-    {.title = "Time integration",
-     .options = simulate_time_options,
-     .count = SIMULATE_TIME_COUNT,
-     .base = &chosen.motion},
-    {.title = "Time integration",
-     .options = simulate_substep_options,
-     .count = SIMULATE_SUBSTEP_COUNT,
-     .base = &chosen.motion},
-    {.title = "Loads and damping",
-     .options = simulate_load_options,
-     .count = SIMULATE_LOAD_COUNT,
-     .base = &chosen.motion},
+    SIMULATE_MOTION_TABLES(&chosen.motion),
     {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
+    {.title = "Output", .options = simulate_keep_options, .count = 1, .base = &chosen.motion}, /* no --partial */
     {0},
 };
 

@@ -6,22 +6,11 @@
 static simulate_choice chosen;
 
 #define AT(member) .target = &chosen.member
-static const tool_option model_options[] = {
-    {"model", 0, TOOL_CHOICE, AT(model), .standard = "reduced", .choices = SIMULATE_REDUCED,
-     .help = "reduced: the cubic polynomials of polycoef; cubature: weighted elements (hyper-reduction); galerkin: the "
-             "forces of all elements, projected on the basis; modal: mode superposition"},
-    {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .required = true,
-     .help = "the reduced basis; the modes of a modal model"},
-    {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced",
-     .help = "its polynomials, which polycoef made; a reduced model needs them"},
-    {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature", .chooses = "model=cubature",
-     .help = "its elements and weights, which cubature made; without --model it is then cubature"},
+static const tool_option warp_options[] = {
     {"warp", 0, TOOL_FLAG, AT(warp),
      .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit !static-correction !reactions "
              "!record-reactions",
      .help = "modal warping: displacements and loads are rotated by the local rotations of the body"},
-    {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
-     .help = "use the first R columns of the basis (default: all)"},
 };
 
 static const tool_option integration_options[] = {
@@ -79,19 +68,15 @@ static const tool_option certificate_options[] = {
 };
 
 static const tool_table tables[] = {
-    {.title = "Model", .options = model_options, .count = TOOL_COUNT(model_options)},
+    {.title = "Model", .options = simulate_model_options, .count = SIMULATE_MODEL_COUNT, .base = &chosen},
+    {.title = "Model", .options = warp_options, .count = TOOL_COUNT(warp_options)},
     {.title = "Materials",
      .options = tool_material_edit_options,
      .count = TOOL_MATERIAL_EDIT_COUNT,
      .base = &chosen.edits,
      .only = "model!=modal"},
     {.title = "Time integration", .options = integration_options, .count = TOOL_COUNT(integration_options)},
-    {.title = "Time integration", .options = simulate_time_options, .count = SIMULATE_TIME_COUNT, .base = &chosen},
-    {.title = "Time integration",
-     .options = simulate_substep_options,
-     .count = SIMULATE_SUBSTEP_COUNT,
-     .base = &chosen},
-    {.title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = &chosen},
+    SIMULATE_MOTION_TABLES(&chosen),
     {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},
     {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
     {.title = "Output", .options = certificate_options, .count = TOOL_COUNT(certificate_options)},

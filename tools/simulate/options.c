@@ -5,6 +5,20 @@
 #define AT(member) .at = offsetof(simulate_choice, member)
 #define GIVEN(member) .given_at = offsetof(simulate_choice, member)
 
+const tool_option simulate_model_options[SIMULATE_MODEL_COUNT] = {
+    {"model", 0, TOOL_CHOICE, AT(model), .standard = "reduced", .choices = SIMULATE_REDUCED,
+     .help = "reduced: the cubic polynomials of polycoef; cubature: weighted elements (hyper-reduction); galerkin: the "
+             "forces of all elements, projected on the basis; modal: mode superposition"},
+    {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .required = true,
+     .help = "the reduced basis; the modes of a modal model"},
+    {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced",
+     .help = "its polynomials, which polycoef made; a reduced model needs them"},
+    {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature", .chooses = "model=cubature",
+     .help = "its elements and weights, which cubature made; without --model it is then cubature"},
+    {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
+     .help = "use the first R columns of the basis (default: all)"},
+};
+
 const tool_option simulate_time_options[SIMULATE_TIME_COUNT] = {
     {"dt", 0, TOOL_REAL, AT(step), .argument = "S", .standard = "0.01", .low = 1e-300, .high = 1e300,
      .help = "time step, s"},

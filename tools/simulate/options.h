@@ -58,6 +58,7 @@ static_assert(SP_NEWMARK == 0 && SP_ENERGY == 1 && SP_CENTRAL == 2 && SP_STATIC 
 /* --dt, --steps, --every; from SIMULATE_STEP_FIRST on those of Newmark's method, and --tolerance and --iterations of
  * Newton's method; --halvings. All refer to --integrator. */
 enum {
+    SIMULATE_MODEL_COUNT = 5,
     SIMULATE_STEP_FIRST = 3,
     SIMULATE_TIME_COUNT = 8,
     SIMULATE_SUBSTEP_COUNT = 1,
@@ -69,6 +70,20 @@ extern const tool_option simulate_substep_options[SIMULATE_SUBSTEP_COUNT];
 
 /* --loads, --gravity and Rayleigh damping. */
 extern const tool_option simulate_load_options[SIMULATE_LOAD_COUNT];
+
+/* The tables of these options for one motion, by the address of its simulate_choice. */
+#define SIMULATE_MOTION_TABLES(choice)                                                                                 \
+    {.title = "Time integration", .options = simulate_time_options, .count = SIMULATE_TIME_COUNT, .base = (choice)},   \
+        {.title = "Time integration",                                                                                  \
+         .options = simulate_substep_options,                                                                          \
+         .count = SIMULATE_SUBSTEP_COUNT,                                                                              \
+         .base = (choice)},                                                                                            \
+    {                                                                                                                  \
+        .title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = (choice) \
+    }
+
+/* --model of a reduced-order model, its files, and --rank. */
+extern const tool_option simulate_model_options[SIMULATE_MODEL_COUNT];
 
 /* --checkpoint, --partial. */
 extern const tool_option simulate_keep_options[SIMULATE_KEEP_COUNT];

@@ -82,34 +82,21 @@ static void motions(void *data)
 
 /* Fused multiply-adds a second in registers: twelve sums hide their latency, all of them different. */
 typedef double narrow __attribute__((vector_size(32)));
-SP_NATIVE static double peak_native(int64_t rounds, const double *start)
-{
-    sp_lanes sum[12], a = (sp_lanes){0} + 0.5;
-    for (int k = 0; k < 12; k++)
-        sum[k] = (sp_lanes){0} + start[k];
-    for (int64_t i = 0; i < rounds; i++)
-#pragma GCC unroll 12
-        for (int k = 0; k < 12; k++)
-            sum[k] = sum[k] * a + a;
-    double all = 0;
-    for (int k = 0; k < 12; k++)
-        all += sum[k][0];
-    return all;
-}
-SP_NARROW static double peak_narrow(int64_t rounds, const double *start)
-{
-    narrow sum[12], a = (narrow){0} + 0.5;
-    for (int k = 0; k < 12; k++)
-        sum[k] = (narrow){0} + start[k];
-    for (int64_t i = 0; i < rounds; i++)
-#pragma GCC unroll 12
-        for (int k = 0; k < 12; k++)
-            sum[k] = sum[k] * a + a;
-    double all = 0;
-    for (int k = 0; k < 12; k++)
-        all += sum[k][0];
-    return all;
-}
+#define PEAK(name, target, vector)                                                                                     \
+    target static double name(int64_t rounds, const double *start)                                                     \
+    {                                                                                                                  \
+        vector sum[12], a = (vector){0} + 0.5;                                                                         \
+        double all = 0;                                                                                                \
+        for (int k = 0; k < 12; k++)                                                                                   \
+            sum[k] = (vector){0} + start[k];                                                                           \
+        for (int64_t i = 0; i < rounds; i++)                                                                           \
+            _Pragma("GCC unroll 12") for (int k = 0; k < 12; k++) sum[k] = sum[k] * a + a;                             \
+        for (int k = 0; k < 12; k++)                                                                                   \
+            all += sum[k][0];                                                                                          \
+        return all;                                                                                                    \
+    }
+PEAK(peak_native, SP_NATIVE, sp_lanes)
+PEAK(peak_narrow, SP_NARROW, narrow)
 
 static double peak(void)
 {

@@ -31,11 +31,11 @@ enum { SP_ENSEMBLE_MEAN, SP_ENSEMBLE_RMS, SP_ENSEMBLE_LEAST, SP_ENSEMBLE_LARGEST
 typedef struct sp_ensemble_block {
     int64_t first; /* number of the first motion */
     int count;
-    const double *q, *v;      /* [frames][r][SP_MOTIONS]; NULL: not kept */
-    const double *signals;    /* [frames][signals][SP_MOTIONS]; NULL: not kept */
-    const double *statistics; /* [SP_ENSEMBLE_STATISTICS][signals][SP_MOTIONS] of the steps after `settle`; NULL: not
-                                 kept */
-    const int *status;        /* [count] of each motion: SP_OK, or it ended at a failure and its numbers are 0 */
+    const double *q, *v;       /* [frames][r][SP_MOTIONS]; NULL: not kept */
+    const double *signals;     /* [frames][signals][SP_MOTIONS]; NULL: not kept */
+    const double *statistics;  /* [SP_ENSEMBLE_STATISTICS][signals][SP_MOTIONS] of the steps after `settle`; NULL: not
+                                  kept */
+    const int *status;         /* [count] of each motion: SP_OK, or it ended at a failure and its numbers are 0 */
     const char (*reason)[512]; /* [count] the message of the failure */
     const bool *alone;         /* [count] it was integrated by itself */
     const int64_t *iterations; /* [count] Newton iterations */

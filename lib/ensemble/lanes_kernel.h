@@ -72,8 +72,8 @@ TARGET static void NAME(expand)(int64_t r, int64_t i, int64_t j, int64_t pairs, 
 {
     for (; pairs > 0; pairs--) {
         NAME(expand_row)
-        (r - j, C, x + j * MOTIONS, x + i * MOTIONS, H + pair_of(r, i, j) * MOTIONS,
-         H + pair_of(r, j, j) * MOTIONS, i == j);
+        (r - j, C, x + j * MOTIONS, x + i * MOTIONS, H + pair_of(r, i, j) * MOTIONS, H + pair_of(r, j, j) * MOTIONS,
+         i == j);
         C += (r - j) * MOTIONS;
         j = j + 1 < r ? j + 1 : ++i;
     }

@@ -110,8 +110,9 @@ void sp_ensemble_record_step(sp_ensemble_record *record, int64_t number, const d
         memcpy(record->signals + frame * signals * SP_MOTIONS, record->now,
                (size_t)(signals * SP_MOTIONS) * sizeof *record->now);
     if (wants_statistics(record, number))
-        add_all(signals * SP_MOTIONS, record->now, statistic(record, SP_ENSEMBLE_MEAN), statistic(record, SP_ENSEMBLE_RMS),
-                statistic(record, SP_ENSEMBLE_LEAST), statistic(record, SP_ENSEMBLE_LARGEST));
+        add_all(signals * SP_MOTIONS, record->now, statistic(record, SP_ENSEMBLE_MEAN),
+                statistic(record, SP_ENSEMBLE_RMS), statistic(record, SP_ENSEMBLE_LEAST),
+                statistic(record, SP_ENSEMBLE_LARGEST));
 }
 
 void sp_ensemble_record_lane(sp_ensemble_record *record, int lane, int64_t number, const double *q, const double *v)
@@ -136,8 +137,8 @@ void sp_ensemble_record_lane(sp_ensemble_record *record, int lane, int64_t numbe
         if (record->signals && frame >= 0)
             record->signals[frame * signals * SP_MOTIONS + at] = s;
         if (wants_statistics(record, number))
-            add_all(1, &s, statistic(record, SP_ENSEMBLE_MEAN) + at, statistic(record, SP_ENSEMBLE_RMS) + at, statistic(record, SP_ENSEMBLE_LEAST) + at,
-                    statistic(record, SP_ENSEMBLE_LARGEST) + at);
+            add_all(1, &s, statistic(record, SP_ENSEMBLE_MEAN) + at, statistic(record, SP_ENSEMBLE_RMS) + at,
+                    statistic(record, SP_ENSEMBLE_LEAST) + at, statistic(record, SP_ENSEMBLE_LARGEST) + at);
     }
 }
 

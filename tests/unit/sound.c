@@ -22,9 +22,11 @@ TEST(interpolation_is_that_of_band_limited_signals)
     CHECK_OK(sp_kernel_new(&context, 0.45, 0.55, false, &value));
     CHECK_OK(sp_kernel_new(&context, 0.42, 0.5, true, &derivative));
     CHECK(2 * value.half <= 400 && 2 * derivative.half <= 400, "%lld taps", (long long)value.half);
+
     for (double f = 0.001; f <= 0.42; f *= 1.5) {
         for (int i = 0; i < N; i++)
             x[i] = sin(2 * M_PI * f * (i - 190));
+
         for (double p = 200; p < 203; p += 0.0371) {
             const int from = (int)floor(p);
             double sum = 0, slope = 0;
@@ -38,6 +40,7 @@ TEST(interpolation_is_that_of_band_limited_signals)
             worst[1] = fmax(worst[1], fabs(slope / (2 * M_PI * f) - cos(2 * M_PI * f * (p - 190))));
         }
     }
+
     /* 80 dB, and linear interpolation between 1024 fractions; the error of the derivative grows with π/(2πf) below
      * the cutoff, where lines are exact. */
     NOTE("values within %.1e, slopes within %.1e of the amplitude", worst[0], worst[1]);
@@ -403,6 +406,7 @@ TEST(rates_and_bands)
         {44100, 48000, 0, 3000, 6000, 0, 5e-4},    {44100, 44100, 200, 20000, 100, 0.0624, 2e-3},
         {44100, 44100, 200, 20000, 2000, 1, 2e-3},
     };
+
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double f = cases[i].frequency, omega = 2 * M_PI * f, k = omega / speed;
         const setup u = {
@@ -410,6 +414,7 @@ TEST(rates_and_bands)
         const double complex exact = density * I * omega * a * a / sqrt(0.5) * cexp(-I * k * sqrt(0.5)) * sin(k * a) /
                                      (k * a),
                              ratio = steady(&s, &u, column, f) / exact;
+
         NOTE("%g to %g per second, %g Hz: %.5f", cases[i].rate, cases[i].out, f, cabs(ratio));
         CHECK_NEAR(cabs(ratio), cases[i].gain, cases[i].tolerance + (cases[i].gain > 0 ? 1e-3 : 0));
         OWNED_POINTER(sp_pressure) *pressure = pressure_of(&s, &u, column);

@@ -36,6 +36,7 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
                         .interfaces = first->interfaces};
     json_t *result = json_object();
     (void)mesh;
+
     memcpy(whole.mesh, shards[0].mesh, sizeof whole.mesh);
     whole.U = tool_allocate_raw(&whole.pool, whole.count, (size_t)whole.rows * sizeof *whole.U);
     whole.pair = first->pair ? tool_allocate_raw(&whole.pool, 2 * whole.count, sizeof *whole.pair) : NULL;
@@ -46,6 +47,7 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
             memcpy(whole.pair + 2 * shards[i].first, part->pair, (size_t)(2 * part->count) * sizeof *whole.pair);
     }
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &whole), tool_output_path());
+
     if (json_object_get(shards[0].result, "iterations"))
         tool_facts(result, sp_kind_derivatives.result,
                    {"iterations", .integer = (int64_t)merge_largest(count, shards, "iterations")});
@@ -56,6 +58,7 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
             json_object_set(result, same[i], json_object_get(shards[0].result, same[i]));
     tool_facts(result, sp_kind_derivatives.result,
                {"largest_residual", .real = merge_largest(count, shards, "largest_residual")});
+
     tool_say("%lld shards, %lld derivatives", (long long)count, (long long)whole.count);
     sp_columns_free(&whole);
     return result;
